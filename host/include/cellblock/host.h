@@ -1,0 +1,104 @@
+// The library's front door. A Host owns the helper processes (nest, zygotes) and the sessions' watch; a Session is one live
+// interpreter in its jail; an Execution is one call. Runs in the supervisor; links no Python.
+//
+//   auto host = cellblock::Host::Create({.python_environment = "/opt/cellblock/env"});
+//   auto session = (*host)->CreateSession(cellblock::Policy{});
+//   auto record = (*session)->Execute("sum(range(10))");
+//   std::cout << record->results.front().mime.front().data;   // 45
+#ifndef CELLBLOCK_HOST_H_
+#define CELLBLOCK_HOST_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "cellblock/policy.h"
+#include "cellblock/record.h"
+
+namespace cellblock {
+
+struct HostOptions {
+  std::string python_environment;   // folder built by tools/setup/build-python-env; required
+  std::string libexec_directory;    // holds cellblock-guest and cellblock-init; empty: beside the running executable
+  std::string state_directory;      // collected artifacts; empty: a temporary folder removed with the Host (also after kill -9)
+  // As root: outside user ids, one per live session, [first, first + count). Never 0.
+  uint32_t first_user_id = 100'000;
+  uint32_t user_id_count = 65'536;
+  size_t sessions_max = 1024;
+};
+
+struct SessionOptions {
+  std::optional<uint64_t> seed;     // overrides policy.determinism.seed
+  std::vector<std::pair<std::string, std::string>> environment;
+};
+
+struct ExecuteOptions {
+  Language language = Language::kPython;
+  std::optional<absl::Duration> timeout;    // at most policy.limits.wall
+  std::string file_name;                    // shown in tracebacks; empty: "Cell In[n]"
+  std::vector<std::string> arguments;       // sys.argv[1:], or bash's $1 …; at most 1,000, 128 KiB together
+  // Called on the executing thread for each event as it happens; text arrives cut only at character borders.
+  std::function<void(const Event&, const Record& so_far)> on_event;
+};
+
+// One file in a session's workspace.
+struct FileEntry {
+  std::string path;
+  int64_t size_bytes = 0;
+  absl::Time modified_at;
+};
+
+// One live interpreter. Thread-safe: calls queue in order (at most policy.session.queue wait, beyond it kResourceExhausted).
+class Session {
+ public:
+  virtual ~Session() = default;             // ends every process of the session
+
+  virtual const std::string& id() const = 0;
+  virtual const Policy& policy() const = 0;
+  virtual const std::vector<Layer>& layers() const = 0;
+  virtual bool alive() const = 0;           // false once the worker ended and was not restarted
+
+  // Runs one cell (or bash script) to its end; blocks up to timeout + grace. The Status says whether the host did its work, the
+  // record how the guest ended. kInvalidArgument: code over limits.code_bytes, or a NUL in it. After a kill the session is gone
+  // until Restart().
+  virtual absl::StatusOr<Record> Execute(absl::string_view code, const ExecuteOptions& options = {}) = 0;
+  // From any thread: interrupts the running call, as Ctrl-C would; kill after the grace. No-op when idle.
+  virtual void Interrupt() = 0;
+  // New interpreter, same workspace.
+  virtual absl::Status Restart() = 0;
+
+  // Copies a host file (read from `source_fd`, from its current offset to its end) to `path` below /workspace, replacing it.
+  virtual absl::Status PutFile(int source_fd, absl::string_view path) = 0;
+  virtual absl::Status GetFile(absl::string_view path, int target_fd) = 0;
+  virtual absl::StatusOr<std::vector<FileEntry>> ListFiles() = 0;  // at most 10,000, sorted by path
+};
+
+// Thread-safe. One per process is enough.
+class Host {
+ public:
+  // Starts the nest. kFailedPrecondition names what the machine lacks and how to turn it on.
+  static absl::StatusOr<std::unique_ptr<Host>> Create(HostOptions options);
+  virtual ~Host() = default;                // ends every session and helper process
+
+  // kFailedPrecondition when a layer that the policy requires cannot be had; kResourceExhausted beyond sessions_max.
+  virtual absl::StatusOr<std::unique_ptr<Session>> CreateSession(const Policy& policy, const SessionOptions& options = {}) = 0;
+};
+
+// One row of `cellblock doctor`: a layer, whether this machine gives it, and how to turn it on where not.
+struct LayerReport {
+  std::string name;
+  bool available = false;
+  std::string detail;
+  std::string advice;
+};
+std::vector<LayerReport> InspectMachine();
+
+}  // namespace cellblock
+
+#endif  // CELLBLOCK_HOST_H_

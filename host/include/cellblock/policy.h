@@ -1,0 +1,136 @@
+// What a session may use, as one plain value. Built by LoadPolicy() from YAML (policies/reference.yaml shows every key with its
+// default, unit and reason) or by hand; read by every room. Held const once a session starts. The defaults are those of
+// policies/default.yaml, and a test holds the two equal.
+#ifndef CELLBLOCK_POLICY_H_
+#define CELLBLOCK_POLICY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace cellblock {
+
+// How strictly a layer of isolation is asked for.
+enum class Requirement {
+  kRequired,    // refuse to start the session without it
+  kPreferred,   // use it where the machine has it, report where not
+  kOff,         // don't use it (the receipt says so)
+};
+
+// Memory and process limits may be kept by the kernel ("enforced") or by the supervisor's own watch ("watched").
+enum class MemoryRequirement { kEnforced, kWatched };
+
+struct Limits {
+  absl::Duration wall = absl::Seconds(120);           // one call; 100 ms – 24 h
+  absl::Duration wall_grace = absl::Seconds(2);       // between the interrupt and the kill; 0 – 60 s
+  std::optional<absl::Duration> cpu;                  // CPU time of one call, all processes; 100 ms – 24 h; none: wall alone
+  int cpus = 1;                                       // affinity, BLAS and joblib threads, cgroup quota; 1 – 1024
+  int64_t memory_bytes = int64_t{2} << 30;            // resident memory of all the session's processes and its tmpfs; ≥ 64 MiB
+  int64_t processes = 128;                            // processes and threads together; 1 – 32768
+  int64_t open_files = 1024;                          // per process; 16 – 1048576
+  int64_t workspace_bytes = int64_t{1} << 30;         // /workspace; ≥ 1 MiB
+  int64_t workspace_files = 50'000;                   // files and folders in it (inodes); 16 – 10,000,000
+  int64_t tmp_bytes = int64_t{256} << 20;             // /tmp; ≥ 1 MiB
+  int64_t shm_bytes = int64_t{256} << 20;             // /dev/shm; ≥ 1 MiB
+  int64_t file_bytes = int64_t{1} << 30;              // largest single file (RLIMIT_FSIZE); ≥ 4 KiB
+  int64_t output_bytes = int64_t{1} << 20;            // kept of stdout and of stderr, each, per call; 1 KiB – 1 GiB
+  int64_t result_bytes = int64_t{32} << 20;           // all MIME bundles of one call together; 64 KiB – 1 GiB
+  int64_t results = 200;                              // MIME bundles of one call; 1 – 10,000
+  int64_t code_bytes = int64_t{4} << 20;              // one cell's source; 1 KiB – 64 MiB
+};
+
+struct ArtifactLimits {
+  std::vector<std::string> include = {"**"};          // globs relative to /workspace; first match of exclude wins over include
+  std::vector<std::string> exclude = {".*", "**/.*", "**/__pycache__/**"};
+  int64_t bytes = int64_t{100} << 20;                 // of one call
+  int64_t file_bytes = int64_t{100} << 20;            // of one file
+  int64_t files = 100;                                // of one call
+  int depth = 16;                                     // folders below /workspace
+};
+
+struct SessionLimits {
+  absl::Duration idle = absl::Minutes(20);
+  absl::Duration life = absl::Hours(24);
+  int64_t queue = 16;                                 // calls waiting behind the running one
+};
+
+// A folder or file of the host shown to the session, read-only.
+struct ReadOnlyMount {
+  std::string source;                                 // absolute path on the host
+  std::string target;                                 // absolute path inside; not /, /proc, /dev, /usr, /workspace, /tmp or below them
+};
+
+struct Languages {
+  bool python = true;
+  bool bash = true;
+  bool subprocesses = true;                           // execve from Python; false also turns bash off
+};
+
+struct PythonSettings {
+  std::string environment = "full";                   // name of a Python environment known to the host
+  std::vector<std::string> preload = {"numpy", "pandas", "matplotlib.pyplot", "IPython"};  // each on the reviewed list
+  int table_width = 240;                              // characters a printed data frame may take; 80 – 10,000
+  int table_columns = 100;                            // columns shown of a data frame; 5 – 1,000
+  int figure_dpi = 100;                               // of captured PNGs; 30 – 600
+  bool figure_svg = false;                            // capture SVG beside PNG
+};
+
+struct Determinism {
+  std::optional<uint64_t> seed;                       // seeds random and NumPy; none: fresh entropy each session
+  bool fixed_hash_seed = false;                       // PYTHONHASHSEED=0, by a zygote of its own
+  std::string time_zone = "UTC";
+  std::string locale = "C.UTF-8";
+};
+
+struct Isolation {
+  Requirement user_namespace = Requirement::kRequired;
+  Requirement pid_namespace = Requirement::kRequired;
+  Requirement mount_namespace = Requirement::kRequired;
+  Requirement network_namespace = Requirement::kRequired;
+  Requirement ipc_namespace = Requirement::kRequired;
+  Requirement uts_namespace = Requirement::kRequired;
+  Requirement capabilities_dropped = Requirement::kRequired;
+  Requirement no_new_privileges = Requirement::kRequired;
+  Requirement landlock = Requirement::kPreferred;
+  Requirement seccomp = Requirement::kRequired;
+  Requirement cgroup = Requirement::kPreferred;       // memory, processes and CPU counted by the kernel
+  MemoryRequirement memory = MemoryRequirement::kWatched;  // the least that will do
+  std::vector<std::string> extra_syscalls;            // added to the base list, never instead of it
+};
+
+struct Root {
+  std::string directory;                              // empty: read-only binds of the host's /usr; else an unpacked root folder
+  std::vector<ReadOnlyMount> mounts;                  // at most 32
+};
+
+struct Policy {
+  std::string name = "default";
+  Limits limits;
+  SessionLimits session;
+  ArtifactLimits artifacts;
+  Root files;
+  Languages languages;
+  PythonSettings python;
+  Determinism determinism;
+  Isolation isolation;
+  bool keep_processes = false;                        // let processes outlive the call that started them
+  std::vector<std::pair<std::string, std::string>> environment;  // variables set for user code; at most 128, 64 KiB together
+  std::vector<std::string> redact;                    // literal strings replaced by *** in every output; at most 64 of 4 – 4,096 bytes
+};
+
+// Reads a policy file. `name_or_path`: a path (contains '/' or ends in .yaml), or the name of a shipped policy, looked up in
+// `policy_directory`. Errors are kInvalidArgument with "file:line:column: what is wrong; did you mean …?", kNotFound, or
+// kResourceExhausted for a file over 256 KiB, deeper than 16 levels or with more than 10,000 nodes. Thread-safe.
+absl::StatusOr<Policy> LoadPolicy(absl::string_view name_or_path, absl::string_view policy_directory);
+
+// Checks ranges and combinations of a policy built by hand, the same as LoadPolicy does. kInvalidArgument names the key.
+absl::Status ValidatePolicy(const Policy& policy);
+
+}  // namespace cellblock
+
+#endif  // CELLBLOCK_POLICY_H_
