@@ -1,0 +1,42 @@
+// See event_log.h.
+#include "capture/event_log.h"
+
+#include <utility>
+
+#include "base/log.h"
+
+namespace cellblock::capture {
+
+void EventLog::AddText(Event::Type stream, absl::string_view text, absl::Duration time, bool late) {
+  CELLBLOCK_CHECK(stream == Event::Type::kStdout || stream == Event::Type::kStderr);
+  if (text.empty()) return;
+  size_t& last = last_of_stream_[(stream == Event::Type::kStderr ? 2 : 0) + (late ? 1 : 0)];
+  bool soon = time - last_text_time_ < kMergeWithin || text_events_ >= kAlwaysMergeFrom;
+  bool neighbour = last != kNone && last + 1 == events_.size();
+  // One place stays reserved for the first text of each kind of stream that has not spoken yet.
+  size_t reserved = 0;
+  for (size_t index : last_of_stream_) reserved += index == kNone ? 1 : 0;
+  bool full = last != kNone && text_events_ + reserved >= kTextEventsMax;
+  last_text_time_ = time;
+  if ((neighbour && soon) || full) {
+    events_[last].text.append(text.data(), text.size());
+    return;
+  }
+  last = events_.size();
+  ++text_events_;
+  Event event;
+  event.type = stream;
+  event.time = time;
+  event.text = std::string(text);
+  event.late = late;
+  events_.push_back(std::move(event));
+}
+
+bool EventLog::Add(Event event) {
+  if (other_events_ >= kOtherEventsMax) return false;
+  ++other_events_;
+  events_.push_back(std::move(event));
+  return true;
+}
+
+}  // namespace cellblock::capture
