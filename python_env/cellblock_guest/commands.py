@@ -1,0 +1,119 @@
+# Programs that cells start by notebook syntax: !cmd, %%bash and its kin, and package installers, which cannot work without a
+# network and say so at once. Output goes to descriptors 1 and 2 directly, in order; only when a cell redirected sys.stdout it
+# is read and written there. Worker; the commands are the user's and run in the same jail.
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+from . import environment, streams
+
+_INSTALLERS = {
+    ("pip",): "install", ("pip3",): "install", ("uv", "pip"): "install", ("conda",): "install", ("mamba",): "install",
+    ("micromamba",): "install", ("apt",): "install", ("apt-get",): "install", ("poetry",): "add", ("uv",): "add", ("npm",): "install",
+}
+_NAMES_SHOWN = 60
+
+
+def installer_of(command):
+    """(program, packages) when the command would install packages, else None. Reads simple commands only."""
+    try:
+        words = shlex.split(command, comments=True)
+    except ValueError:
+        return None
+    while words and (words[0] in ("sudo", "-q", "-y") or re.fullmatch(r"[A-Za-z_]\w*=.*", words[0])):
+        words = words[1:]
+    if words[:1] and re.fullmatch(r"(.*/)?python[\d.]*", words[0]) and words[1:2] == ["-m"]:
+        words = words[2:]
+    for program, verb in _INSTALLERS.items():
+        count = len(program)
+        if tuple(words[:count]) == program and words[count : count + 1] == [verb]:
+            packages = [word for word in words[count + 1 :] if not word.startswith("-")]
+            return " ".join(program), packages
+    return None
+
+
+def distributions():
+    """{distribution name in lower case: version} of the environment; from its manifest, which is there for the API too."""
+    manifest = os.path.join(os.path.dirname(environment.site_packages()), "manifest.json")
+    try:
+        with open(manifest, encoding="utf-8") as file:
+            return {package["name"].lower(): package["version"] for package in json.load(file)["packages"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        from importlib import metadata
+
+        return {str(d.metadata["Name"]).lower(): d.version for d in metadata.distributions(path=[environment.site_packages()])}
+
+
+def explain_installer(program, packages):
+    """Prints what is there and what is not; returns the exit code that the program would have had."""
+    installed = distributions()
+    missing, lines = [], []
+    for package in packages:
+        name = re.split(r"[\[<>=!~;@ ]", package, maxsplit=1)[0].lower()
+        version = installed.get(name) or installed.get(name.replace("_", "-")) or installed.get(name.replace("-", "_"))
+        if version:
+            lines.append(f"Requirement already satisfied: {name} {version}")
+        else:
+            missing.append(package)
+    for line in lines:
+        print(line)
+    if not missing and packages:
+        return 0
+    names = sorted(installed)
+    shown = ", ".join(names[:_NAMES_SHOWN]) + (" …" if len(names) > _NAMES_SHOWN else "")
+    what = f"cannot install {', '.join(missing)}" if missing else "cannot install packages"
+    streams.write_stderr(f"{program}: {what}: the network is off in this session. Preinstalled: {shown}\n")
+    return 1
+
+
+def system(shell, command):
+    """!command: sets _exit_code, as IPython does."""
+    installer = installer_of(command)
+    code = explain_installer(*installer) if installer else run(command, shell=True)
+    shell.user_ns["_exit_code"] = code
+    if shell.system_raise_on_error and code != 0:
+        raise subprocess.CalledProcessError(code, command)
+
+
+def _shell_program():
+    return "/bin/bash" if os.path.exists("/bin/bash") else None
+
+
+def run(command, *, shell=False, input_bytes=None):
+    """Runs a program to its end; its exit code. An interrupt goes to the program first, then to the cell."""
+    streams.flush_all()
+    redirected = not (streams.is_ours("stdout") and streams.is_ours("stderr"))
+    options = {"shell": shell, "stdin": subprocess.PIPE if input_bytes is not None else subprocess.DEVNULL}
+    if shell:
+        options["executable"] = _shell_program()
+    if redirected:
+        options.update(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(command, **options)
+    try:
+        if redirected:
+            out, err = process.communicate(input_bytes)
+            sys.stdout.write(out.decode("utf-8", "replace"))
+            sys.stderr.write(err.decode("utf-8", "replace"))
+        elif input_bytes is not None:
+            process.communicate(input_bytes)
+        else:
+            process.wait()
+    except BaseException:
+        stop(process)
+        raise
+    return process.returncode
+
+
+def stop(process):
+    """Ends a program whose cell was interrupted: asks, waits briefly, kills."""
+    for end in (process.terminate, process.kill):
+        try:
+            end()
+            process.wait(0.3)
+            return
+        except (OSError, subprocess.TimeoutExpired):
+            continue

@@ -1,0 +1,86 @@
+# The process environment of a session: variables, interpreter for child processes, arguments, time zone, writable cache folders.
+# Worker, at its start and before each cell; the values come from policy through C++.
+
+import os
+import sys
+import time
+
+import IPython
+
+EXECUTABLE = "/usr/bin/python3"
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMEXPR_MAX_THREADS",
+                     "POLARS_MAX_THREADS", "RAYON_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
+
+
+def site_packages():
+    """The environment's packages, as child interpreters must find them."""
+    return os.path.dirname(os.path.dirname(IPython.__file__))
+
+
+def set_executable():
+    """Embedded, the interpreter is no program of its own: what starts children uses the system's, with our packages on its path."""
+    sys.executable = sys._base_executable = EXECUTABLE
+    spawn = sys.modules.get("multiprocessing.spawn")
+    if spawn is not None:
+        spawn.set_executable(EXECUTABLE)
+
+
+def set_up(options):
+    packages = site_packages()
+    home = os.getcwd()
+    variables = {
+        "PYTHONPATH": packages,
+        "PYTHONIOENCODING": "utf-8",
+        "HOME": home,
+        "MPLBACKEND": "agg",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PIP_NO_INPUT": "1",
+        "TERM": "dumb",
+        "PAGER": "cat",
+    }
+    cpus = int(options.get("cpus") or 1)
+    variables.update({name: str(cpus) for name in _THREAD_VARIABLES})
+    width = int(options.get("table_width") or 0)
+    if width:
+        variables["POLARS_TABLE_WIDTH"] = str(width)
+        variables["POLARS_FMT_MAX_COLS"] = str(int(options.get("table_columns") or 100))
+    variables.update(_cache_folders())
+    if options.get("time_zone"):
+        variables["TZ"] = options["time_zone"]
+    given = options.get("environment") or {}
+    for name, value in variables.items():
+        os.environ[name] = value
+    for name, value in given.items():
+        os.environ[str(name)] = str(value)
+    time.tzset()
+    set_executable()
+    _set_argv("", [])
+
+
+def _cache_folders():
+    """A writable cache of the session's own for matplotlib and others, with the prebuilt font list in it."""
+    root = os.path.join(os.environ.get("TMPDIR") or "/tmp", ".cellblock-cache")
+    folder = os.path.join(root, "matplotlib")
+    try:
+        os.makedirs(folder, 0o700, exist_ok=True)
+        prebuilt = os.path.join(os.path.dirname(site_packages()), "mpl")
+        for name in os.listdir(prebuilt) if os.path.isdir(prebuilt) else ():
+            link = os.path.join(folder, name)
+            if not os.path.lexists(link):
+                os.symlink(os.path.join(prebuilt, name), link)
+    except OSError:
+        return {}  # nowhere to write: matplotlib says what that means when it is used
+    return {"MPLCONFIGDIR": folder, "XDG_CACHE_HOME": root}
+
+
+def set_arguments(options):
+    _set_argv(options.get("file_name") or "", options.get("arguments") or [])
+
+
+def _set_argv(file_name, arguments):
+    sys.argv = [file_name, *map(str, arguments)]
+    main = sys.modules.get("__main__")
+    if main is None:
+        return
+    if file_name:
+        main.__file__ = os.path.join(os.getcwd(), file_name) if not os.path.isabs(file_name) else file_name

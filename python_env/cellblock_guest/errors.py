@@ -1,0 +1,216 @@
+# Turns an exception into what the user reads: a traceback in CPython's own format with only the user's frames (and a few of the
+# libraries'), name and value cut at limits, and the place in the submitted code. Runs in the worker on exceptions that user code
+# made, so every access may raise; whatever happens, a report comes out.
+
+import os
+import traceback
+
+VALUE_BYTES_MAX = 60_000  # an error's frame holds four texts of 60 KiB
+TRACEBACK_BYTES_MAX = 60_000
+LINE_CHARACTERS_MAX = 4000  # of one traceback line; a one-line cell of a megabyte must not be repeated in its error
+_GROUPS_MAX = 40  # different frames shown of one traceback
+_GROUPS_HEAD, _GROUPS_TAIL = 15, 20
+_LIBRARY_RUN_MAX = 6  # library frames in a row that are shown whole
+_LIBRARY_HEAD, _LIBRARY_TAIL = 2, 3
+
+_OWN_FOLDERS = [os.path.dirname(os.path.abspath(__file__)) + os.sep]
+
+
+def hide_folder(folder):
+    """Frames of files under this folder are machinery and are left out (ours, IPython's)."""
+    _OWN_FOLDERS.append(folder.rstrip(os.sep) + os.sep)
+
+
+def is_machinery(filename):
+    return filename.startswith(tuple(_OWN_FOLDERS))
+
+
+def is_library(filename):
+    return "/site-packages/" in filename or "/dist-packages/" in filename or "/lib/python3" in filename or filename.startswith("<frozen ")
+
+
+def cut(text, limit, what="text"):
+    """Text cut in its middle so that its UTF-8 form stays within limit; says how much is missing."""
+    data = text.encode("utf-8", "backslashreplace")
+    if len(data) <= limit:
+        return data.decode("utf-8")
+    note = f"\n… [{what} cut: {len(data):,} bytes, limit {limit:,}] …\n"
+    room = max(limit - len(note.encode()), 0)
+    head = data[: room * 2 // 3].decode("utf-8", "ignore")
+    tail = data[len(data) - room // 3 :].decode("utf-8", "ignore")
+    return head + note + tail
+
+
+def name_of(error):
+    try:
+        return str(type.__getattribute__(type(error), "__name__"))
+    except Exception:
+        return "Exception"
+
+
+def value_of(error):
+    try:
+        return cut(str(error), VALUE_BYTES_MAX, "message")
+    except Exception:
+        return f"<{name_of(error)}: its str() raised>"
+
+
+class _Trimmed(traceback.StackSummary):
+    """Frames with left-out runs: elements are FrameSummary or a string to print as it is."""
+
+    def format(self):
+        result, part = [], traceback.StackSummary()
+        for item in self:
+            if isinstance(item, str):
+                result += part.format() + [item]
+                part = traceback.StackSummary()
+            else:
+                part.append(item)
+        return result + part.format()
+
+
+def _left_out(count, what):
+    return f"  … {count} {what} left out …\n"
+
+
+def _trim(stack):
+    """The user's frames, library runs shortened, long stacks cut in the middle; None when no frame is left."""
+    groups = []  # runs of the same frame and line: recursion counts as one
+    for frame in _as_submitted(stack):
+        if is_machinery(frame.filename):
+            continue
+        key = (frame.filename, frame.lineno, frame.name)
+        if groups and groups[-1][0] == key:
+            groups[-1][1].append(frame)
+        else:
+            groups.append((key, [frame]))
+    if not groups:
+        return None
+    items, run = [], []
+    for key, frames in groups:
+        if is_library(key[0]):
+            run.append(frames)
+            continue
+        items += _shorten_library_run(run) + [frames]
+        run = []
+    items += _shorten_library_run(run)
+    if len(items) > _GROUPS_MAX:
+        middle = items[_GROUPS_HEAD:-_GROUPS_TAIL]
+        count = sum(1 if isinstance(item, str) else len(item) for item in middle)
+        items = items[:_GROUPS_HEAD] + [_left_out(count, "frames")] + items[-_GROUPS_TAIL:]
+    trimmed = _Trimmed()
+    for item in items:
+        if isinstance(item, str):
+            trimmed.append(item)
+        else:
+            trimmed.extend(item)
+    return trimmed
+
+
+def _as_submitted(stack):
+    """Code that a cell magic compiled by itself appears at its place in the cell, and the magic's own call does not."""
+    aliases = _sources.aliases if _sources is not None else None
+    if not aliases or not any(frame.filename in aliases for frame in stack):
+        return stack
+    name, frames = _sources.cell_name, []
+    for frame in stack:
+        shift = aliases.get(frame.filename)
+        if shift is not None:
+            frame = traceback.FrameSummary(
+                name, frame.lineno + shift, frame.name, lookup_line=False,
+                end_lineno=frame.end_lineno and frame.end_lineno + shift, colno=frame.colno, end_colno=frame.end_colno,
+            )
+        elif frame.filename == name and frame.lineno == 1:
+            continue
+        frames.append(frame)
+    return frames
+
+
+def _shorten_library_run(run):
+    if len(run) <= _LIBRARY_RUN_MAX:
+        return run
+    middle = run[_LIBRARY_HEAD:-_LIBRARY_TAIL]
+    return run[:_LIBRARY_HEAD] + [_left_out(sum(map(len, middle)), "library frames")] + run[-_LIBRARY_TAIL:]
+
+
+def _trim_all(report):
+    """Trims the exception and all that it was raised from, caused by or groups; without recursion (chains may be long)."""
+    todo, seen = [report], set()
+    while todo:
+        one = todo.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        if one.stack is not None:
+            one.stack = _trim(one.stack)
+        todo += [one.__cause__, one.__context__, *(one.exceptions or ())]
+
+
+def _cut_lines(text):
+    lines = text.split("\n")
+    if any(len(line) > LINE_CHARACTERS_MAX for line in lines):
+        lines = [line if len(line) <= LINE_CHARACTERS_MAX else f"{line[:LINE_CHARACTERS_MAX]} … [{len(line):,} characters]" for line in lines]
+    return "\n".join(lines)
+
+
+def text_of(error):
+    """The traceback text, as CPython would print it, trimmed. Never raises, except for an interrupt."""
+    if name_of(error) == "UsageError" and type(error).__module__ == "IPython.core.error":
+        return f"UsageError: {value_of(error)}"
+    try:
+        _restore_sources()
+        report = traceback.TracebackException(type(error), error, error.__traceback__, lookup_lines=False, compact=True)
+        _trim_all(report)
+        text = "".join(report.format()).rstrip("\n")
+    except Exception as problem:
+        text = f"{name_of(error)}: {value_of(error)}\n(traceback left out: formatting it raised {name_of(problem)})"
+    return cut(_cut_lines(text), TRACEBACK_BYTES_MAX, "traceback")
+
+
+_sources = None
+
+
+def set_sources(compiler):
+    """The compiler that knows the cells' texts, names and aliases."""
+    global _sources
+    _sources = compiler
+
+
+def _restore_sources():
+    if _sources is not None:
+        _sources.restore()
+
+
+def position(error):
+    """(line, column) from 1 in the submitted code: of a syntax error in it, else of its deepest frame; (0, 0) when unknown."""
+    try:
+        cell = _sources.cell_name
+        shifts = {cell: 0, **_sources.aliases}
+        if isinstance(error, SyntaxError) and error.filename in shifts and error.lineno:
+            return int(error.lineno) + shifts[error.filename], max(int(error.offset or 0), 0)
+        found, tb = None, error.__traceback__
+        while tb is not None:
+            if tb.tb_frame.f_code.co_filename in shifts:
+                found = tb
+            tb = tb.tb_next
+        if found is None:
+            return 0, 0
+        code = found.tb_frame.f_code
+        line, _, column, _ = traceback._get_code_position(code, found.tb_lasti)
+        line = (line or found.tb_lineno or 0) + shifts[code.co_filename]
+        lines = _sources.lines_of(cell)
+        if column is None or not 0 < line <= len(lines) or lines[line - 1].lstrip()[:1] in ("%", "!", "?"):
+            return line, 0
+        return line, len(lines[line - 1].encode()[:column].decode("utf-8", "replace")) + 1
+    except Exception:
+        return 0, 0
+
+
+def report(error, hint, line_shift=0, column_shift=0):
+    """The fields of an error event. The shifts are what was taken from the submitted code before it was compiled."""
+    try:
+        line, column = position(error)
+        line, column = line and line + line_shift, column and column + column_shift
+        return {"name": name_of(error), "value": value_of(error), "traceback": text_of(error), "hint": hint, "line": line, "column": column}
+    except MemoryError:
+        return {"name": name_of(error), "value": "", "traceback": name_of(error), "hint": hint, "line": 0, "column": 0}

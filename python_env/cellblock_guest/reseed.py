@@ -1,0 +1,167 @@
+# Randomness: a worker forked from the zygote must not draw what its siblings draw. The zygote lists every generator that is alive
+# and refuses to start with one that is not on the reviewed list (`audit`); the worker seeds them all anew, from fresh entropy or, with a
+# session seed, deterministically (`reseed`). Trusts the kernel's random numbers alone.
+
+import gc
+import os
+import random
+import sys
+import uuid
+
+SEED_BITS = 64
+# Where a preloaded module keeps a generator of its own, as module:attribute. Reviewed: reseeding it is right and enough.
+REVIEWED = (
+    "random:_inst",
+    "numpy.random.mtrand:_rand",
+    "sympy.core.random:rng",
+    "networkx.utils.misc:_rng",
+    "tempfile:_name_sequence",
+    "multiprocessing.synchronize:SemLock._rand",
+)
+_found = []  # generators to reseed, noted by audit() before the collector is frozen (frozen objects cannot be found any more)
+
+
+def _numpy_kinds():
+    numpy_random = sys.modules.get("numpy.random")
+    if numpy_random is None:
+        return (), (), ()
+    return (numpy_random.RandomState,), (numpy_random.Generator,), (numpy_random.BitGenerator,)
+
+
+def _generators():
+    """Every generator object alive. random.SystemRandom draws from the kernel and needs nothing."""
+    states, generators, bits = _numpy_kinds()
+    kinds = (random.Random, *states, *generators, *bits)
+    return [o for o in gc.get_objects() if isinstance(o, kinds) and not isinstance(o, random.SystemRandom)]
+
+
+def _lookup(path):
+    module, _, attributes = path.partition(":")
+    value = sys.modules.get(module)
+    for name in attributes.split("."):
+        value = getattr(value, name, None)
+    return value
+
+
+def _parts(generator):
+    """A generator and the bit generator inside it: seeding one seeds the other."""
+    inner = getattr(generator, "_bit_generator", None) or getattr(generator, "bit_generator", None)
+    return [generator] if inner is None else [generator, inner]
+
+
+def _describe(generator):
+    holders = []
+    for module in list(sys.modules.values()):
+        for name, value in list(getattr(module, "__dict__", {}).items()):
+            if value is generator:
+                holders.append(f"{getattr(module, '__name__', '?')}.{name}")
+    where = ", ".join(holders[:4]) if holders else "held by no module"
+    return f"{type(generator).__module__}.{type(generator).__qualname__} ({where})"
+
+
+def audit():
+    """Names of live generators that nobody reviewed; also notes the reviewed ones for the workers to reseed."""
+    reviewed = {}
+    for path in REVIEWED:
+        value = _lookup(path)
+        for part in [] if value is None else _parts(getattr(value, "_rng", value)):
+            reviewed[id(part)] = part
+    _found[:] = list(reviewed.values())
+    unknown = []
+    for generator in _generators():
+        if id(generator) not in reviewed:
+            unknown.append(generator)
+    inner = {id(part) for generator in unknown for part in _parts(generator)[1:]}
+    return sorted(_describe(generator) for generator in unknown if id(generator) not in inner)
+
+
+def note(generators):
+    """Adds generators to the reviewed ones; for preloaded modules of an environment that the list above does not know."""
+    _found.extend(generators)
+
+
+def reseed(seed=None):
+    """Seeds everything anew. With a seed, random and NumPy are the same in each session of that seed; uuid, secrets and temporary names
+    never are."""
+    draw = random.Random(f"cellblock {int(seed)}").getrandbits if seed is not None else _entropy
+    random.seed(int(seed) if seed is not None else None)
+    _reseed_numpy(seed, draw)
+    seen = {id(random._inst)}
+    for generator in _found:
+        if id(generator) not in seen:
+            seen.add(id(generator))
+            _reseed_one(generator, draw)
+    _refresh_names()
+    _refresh_openssl()
+
+
+def _entropy(bits):
+    return int.from_bytes(os.urandom((bits + 7) // 8), "little") >> (-bits % 8)
+
+
+def _reseed_numpy(seed, draw):
+    mtrand = sys.modules.get("numpy.random.mtrand")
+    if mtrand is None:
+        _late_numpy(seed, draw)
+        return
+    mtrand._rand.seed(int(seed) % (1 << 32) if seed is not None else draw(32))
+    if seed is not None:
+        # default_rng() without a seed asks this for its entropy
+        sys.modules["numpy.random.bit_generator"].randbits = draw
+
+
+def _late_numpy(seed, draw):
+    """NumPy was not preloaded: with a seed it is seeded when the session imports it; without, it seeds itself."""
+    if seed is None:
+        return
+    from . import imports
+
+    imports.after("numpy.random", lambda module: _reseed_numpy(seed, draw))
+
+
+def _reseed_one(generator, draw):
+    if isinstance(generator, random.Random):
+        generator.seed(draw(SEED_BITS))
+        return
+    states, generators, bits = _numpy_kinds()
+    if isinstance(generator, states):
+        inner = generator._bit_generator
+        if type(inner).__name__ == "MT19937" and hasattr(inner, "_legacy_seeding"):
+            generator.seed(draw(32))
+            return
+        generator = inner
+    elif isinstance(generator, generators):
+        generator = generator.bit_generator
+    _reseed_bits(generator, draw)
+
+
+def _reseed_bits(bit_generator, draw):
+    """In place: other generators may hold this one. Its seed sequence too, from which spawn() makes children."""
+    entropy = draw(128)
+    kind = type(bit_generator)
+    bit_generator.state = kind(entropy).state
+    sequence = getattr(bit_generator, "seed_seq", None)
+    if sequence is not None and type(sequence).__name__ == "SeedSequence":
+        sequence.__init__(entropy)
+
+
+def _refresh_names():
+    """State that is random but no generator object, or that keeps one by process number (two workers may have the same one)."""
+    uuid._node = uuid._last_timestamp = None
+    tempfile = sys.modules.get("tempfile")
+    if tempfile is not None:
+        tempfile._name_sequence = None
+        synchronize = sys.modules.get("multiprocessing.synchronize")
+        if synchronize is not None:
+            synchronize.SemLock._rand = tempfile._RandomNameSequence()
+    process = sys.modules.get("multiprocessing.process")
+    if process is not None:
+        process._current_process.authkey = os.urandom(32)
+        process.ORIGINAL_DIR = os.getcwd()
+
+
+def _refresh_openssl():
+    """OpenSSL tells a fork by the process number, which may be the same in each jail."""
+    ssl = sys.modules.get("ssl")
+    if ssl is not None:
+        ssl.RAND_add(os.urandom(64), 64.0)

@@ -1,0 +1,58 @@
+# The one mutable record of a worker's session: who to send events to, which call runs, which process we are. Imported by the
+# other modules so that they need not import each other. Lives in the worker (in the zygote it has no receiver and sends nothing).
+# Trusts: the `emit` that C++ handed over. Events from a forked child are refused here: the channel belongs to the worker.
+
+import os
+import threading
+
+from . import interrupts
+
+
+class Session:
+    """State of the session; one instance, `current`."""
+
+    def __init__(self):
+        self.emit_function = None
+        self.flush = None  # flushes what Python buffers for descriptors 1 and 2; an event comes after the text before it
+        self.options = {}
+        self.call = 0
+        self.cells_run = 0
+        self.in_child = False
+        self.pid = 0
+        self.warnings_shown = set()
+
+
+current = Session()
+_lock = threading.RLock()
+
+
+def can_emit():
+    return current.emit_function is not None and not current.in_child
+
+
+def emit(kind, fields):
+    """Sends one event and waits for the supervisor's acknowledgement. Returns False when there is nobody to send it to."""
+    function = current.emit_function
+    if function is None or current.in_child:
+        return False
+    interrupts.shielded(_emit_locked, function, kind, fields)
+    return True
+
+
+def _emit_locked(function, kind, fields):
+    if kind != "sync" and current.flush is not None:
+        current.flush()
+    with _lock:
+        function(kind, fields)
+
+
+def _after_fork_in_child():
+    global _lock
+    current.in_child = True
+    _lock = threading.RLock()
+
+
+def watch_forks():
+    """From here on, forked processes are children of the session and may not send events. Called once, in the worker."""
+    current.pid = os.getpid()
+    os.register_at_fork(after_in_child=_after_fork_in_child)

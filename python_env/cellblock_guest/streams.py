@@ -1,0 +1,255 @@
+# sys.stdin, sys.stdout and sys.stderr of the worker: real text streams over descriptors 0, 1 and 2, so that C code, child processes
+# and Python share one road. Keeps the order between the two output streams, flushes before forks and execs, puts back what a
+# cell closed or replaced, and marks text of threads that an earlier call started. Runs in the worker; trusts nothing user code
+# leaves in `sys`.
+
+import fcntl
+import functools
+import io
+import os
+import sys
+import threading
+from _thread import get_ident
+
+from . import session
+
+SWITCHES_MAX = 2000  # ordered switches between stdout and stderr in one call; later ones are merged by arrival
+_BACKUP_FD_MIN = 10  # the copies of 1 and 2 stay above what C++ and the shell use
+
+
+class _Order:
+    """Which stream wrote last in this call, and how often that changed."""
+
+    __slots__ = ("last", "switches")
+
+    def __init__(self):
+        self.last = None
+        self.switches = 0
+
+
+_order = _Order()
+_old_threads = {}  # thread ident -> (call that started it, thread); empty unless threads outlived their call
+_mine = {}  # "stdin" | "stdout" | "stderr" -> our stream
+_backups = {}  # 1 | 2 -> (copy of the descriptor, identity)
+_text_write = io.TextIOWrapper.write
+
+
+class _RawOutput(io.FileIO):
+    """The descriptor; sees also what goes through `.buffer`, so that its order is kept too."""
+
+    def write(self, data):
+        stream = self.stream
+        if _order.last is not stream:
+            _switch_to(stream)
+        return super().write(data)
+
+
+class OutputStream(io.TextIOWrapper):
+    """sys.stdout or sys.stderr: line buffered, UTF-8, never fails on text it cannot encode."""
+
+    def __init__(self, fd, name):
+        raw = _RawOutput(fd, "w", closefd=False)
+        raw.name = name
+        super().__init__(io.BufferedWriter(raw), encoding="utf-8", errors="backslashreplace", line_buffering=True)
+        raw.stream = self
+        self.mode = "w"
+
+    def write(self, text):
+        if _order.last is not self:
+            _switch_to(self)
+        if _old_threads and get_ident() in _old_threads and isinstance(text, str):
+            _text_write(self, _marked(text))
+            return len(text)
+        return _text_write(self, text)
+
+
+def _switch_to(stream):
+    previous, _order.last = _order.last, stream
+    if previous is None:
+        return
+    _flush(previous)
+    if _order.switches < SWITCHES_MAX and session.can_emit():
+        _order.switches += 1
+        session.emit("sync", {})
+
+
+def _marked(text):
+    """Text of a thread that an earlier call started, each line saying so. Idents are reused, so the thread must be that one."""
+    call, thread = _old_threads.get(get_ident(), (0, None))
+    if thread is None or threading._active.get(get_ident()) is not thread:
+        return text
+    mark = f"[thread started in call {call}] "
+    return "".join(mark + line if line.strip("\r\n") else line for line in text.splitlines(keepends=True))
+
+
+def _flush(stream):
+    try:
+        stream.flush()
+    except Exception:
+        pass  # closed, detached or a broken descriptor: nothing of ours is lost
+
+
+def flush_all():
+    """Flushes what Python buffers for 1 and 2: our streams, and whatever user code put in their place."""
+    for name in ("stdout", "stderr"):
+        mine = _mine.get(name)
+        if mine is not None:
+            _flush(mine)
+        current = getattr(sys, name, None)
+        if current is not mine and current is not None:
+            _flush(current)
+
+
+def _identity(fd):
+    status = os.fstat(fd)
+    return status.st_dev, status.st_ino
+
+
+def set_up():
+    """Makes the three streams and keeps copies of descriptors 1 and 2, to put them back when a cell closed or replaced them."""
+    for fd in (1, 2):
+        if fd not in _backups:
+            _backups[fd] = (fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _BACKUP_FD_MIN), _identity(fd))
+    for name in ("stdin", "stdout", "stderr"):
+        _renew(name)
+    session.current.flush = flush_all
+    _wrap_process_starts()
+
+
+def _renew(name):
+    if name == "stdin":
+        try:
+            raw = io.FileIO(0, "r", closefd=False)
+        except OSError:
+            raw = io.FileIO(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC), "r", closefd=True)
+        raw.name = "<stdin>"
+        stream = io.TextIOWrapper(io.BufferedReader(raw), encoding="utf-8", errors="surrogateescape")
+        stream.mode = "r"
+    else:
+        stream = OutputStream(1 if name == "stdout" else 2, f"<{name}>")
+    _mine[name] = stream
+    setattr(sys, name, stream)
+    setattr(sys, f"__{name}__", stream)
+
+
+def _usable(stream):
+    try:
+        if stream is None or getattr(stream, "closed", False):
+            return False
+        return callable(stream.write)
+    except BaseException:  # a property of user code that raises
+        return False
+
+
+def begin_call():
+    """Before each cell: descriptors 1 and 2 are the pipes again, closed streams are made anew, order starts afresh."""
+    for fd, (backup, identity) in _backups.items():
+        try:
+            same = _identity(fd) == identity
+        except OSError:
+            same = False
+        if not same:
+            _flush(_mine["stdout" if fd == 1 else "stderr"])
+            try:
+                os.dup2(backup, fd)
+            except OSError:
+                pass  # the copy was closed as well: output of this session is lost, the session is not
+    for name in ("stdin", "stdout", "stderr"):
+        mine = _mine[name]
+        current = getattr(sys, name, None)
+        if current is mine:
+            if _broken(mine):
+                _renew(name)
+        elif _broken(mine) or (name != "stdin" and not _usable(current)) or (name == "stdin" and current is None):
+            _renew(name)
+    _order.last = None
+    _order.switches = 0
+
+
+def _broken(stream):
+    try:
+        return stream.closed
+    except ValueError:  # detached
+        return True
+
+
+def is_ours(name):
+    """Whether sys.stdout / sys.stderr is still the stream over the descriptor (not redirected by user code)."""
+    return getattr(sys, name, None) is _mine.get(name)
+
+
+def own(name):
+    """Our stream, whatever user code put into `sys`; for messages that must come out."""
+    return _mine.get(name) or getattr(sys, f"__{name}__", None)
+
+
+def write_stderr(text):
+    """A message of ours to the user's stderr: through sys.stderr if that works (it may be redirected), else to descriptor 2."""
+    for stream in (getattr(sys, "stderr", None), _mine.get("stderr")):
+        try:
+            stream.write(text)
+            stream.flush()
+            return
+        except Exception:
+            continue
+
+
+# --- threads ---------------------------------------------------------------------------------------------------------------
+
+_OLD_THREADS_MAX = 4096
+
+
+def _live_threads():
+    active = threading._active
+    if len(active) <= 1:
+        return ()
+    main = threading.main_thread()
+    return [(ident, thread) for ident, thread in list(active.items()) if thread is not main][:_OLD_THREADS_MAX]
+
+
+def _note_threads(call):
+    """Every live thread not known yet was started in this call."""
+    known = dict(_old_threads)
+    _old_threads.clear()
+    for ident, thread in _live_threads():
+        entry = known.get(ident)
+        _old_threads[ident] = entry if entry is not None and entry[1] is thread else (call, thread)
+
+
+def end_call(call):
+    """After each cell: how many Python threads live on beside the main one. From now on their text carries a mark."""
+    if _old_threads or len(threading._active) > 1:
+        _note_threads(call)
+    return len(_old_threads)
+
+
+# --- before other programs run -----------------------------------------------------------------------------------------------
+
+_wrapped = []
+
+
+def _flushing(function):
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        flush_all()
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _wrap_process_starts():
+    """Text printed before a child's output must come out before it. At-fork hooks cover os.fork and multiprocessing; these
+    start programs without running them. An audit hook would cover all at once but slows every id(), open and import."""
+    if _wrapped:
+        return
+    import _posixsubprocess
+    import subprocess
+
+    os.register_at_fork(before=flush_all)
+    starters = [(os, name) for name in ("system", "posix_spawn", "posix_spawnp", "execv", "execve")]
+    starters += [(subprocess, "_fork_exec"), (_posixsubprocess, "fork_exec")]
+    for module, name in starters:
+        function = getattr(module, name, None)
+        if function is not None:
+            setattr(module, name, _flushing(function))
+            _wrapped.append(name)

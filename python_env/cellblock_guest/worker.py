@@ -1,0 +1,71 @@
+# The two calls that the embedding C++ makes in a worker: start() once, after the fork and before any user code, and run() for each
+# cell. run() never raises, whatever user code did to builtins, sys or our own modules' state.
+
+import os
+import sys
+
+from . import environment, interrupts, libraries, processes, reseed, runner, session, streams, values, zygote
+
+_runner = None
+
+
+def start(emit, options):
+    """Makes this process a session of its own: fresh randomness, streams, environment and an empty namespace."""
+    global _runner
+    session.current.emit_function = emit
+    session.current.options = dict(options)
+    shell = zygote.shell()
+    reseed.reseed(options.get("seed"))
+    environment.set_up(options)
+    streams.set_up()
+    session.watch_forks()
+    processes.set_up(shell)
+    libraries.apply_options(options)
+    values.apply_options(options)
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # modules that were uploaded to the workspace
+    shell.history_manager.dir_hist[:] = [os.getcwd()]
+    _runner = runner.Runner(shell)
+    interrupts.install()
+
+
+def run(code, options):
+    """Runs one cell. Returns status, exit_code and the number of live Python threads beside the main one."""
+    status, exit_code, threads = "error", None, 0
+    try:
+        session.current.call = int(options.get("call") or 0)
+        session.current.cells_run += 1
+        streams.begin_call()
+        environment.set_arguments(options)
+        status, exit_code = runner.run_call(_runner, code, options)
+    except BaseException as error:
+        status = _salvage(error)
+    finally:
+        interrupts.gate.open = False
+        if session.current.in_child or os.getpid() != session.current.pid:
+            _leave_child(status, exit_code)
+    try:
+        threads = streams.end_call(session.current.call)
+        streams.flush_all()
+    except BaseException:
+        pass
+    return {"status": status, "exit_code": exit_code, "threads": threads}
+
+
+def _salvage(error):
+    """Our own code failed (out of memory, a builtin that user code replaced): say so as plainly as can be."""
+    try:
+        fields = {"name": type(error).__name__, "value": str(error)[:1000], "traceback": "", "hint": "", "line": 0, "column": 0}
+        fields["traceback"] = f"{fields['name']}: {fields['value']}"
+        session.emit("error", fields)
+    except BaseException:
+        pass
+    return "interrupted" if isinstance(error, KeyboardInterrupt) else "error"
+
+
+def _leave_child(status, exit_code):
+    """A process that user code forked and let run to the end of the cell: it must not go on to serve the session's channel."""
+    try:
+        streams.flush_all()
+    finally:
+        os._exit((exit_code or 0) & 0xFF if status in ("ok", "exited") else 1)
