@@ -1,0 +1,198 @@
+// See cgroup.h. Knobs: kernel documentation, admin-guide/cgroup-v1/{memory,pids}.rst and admin-guide/cgroup-v2.rst.
+#include "sys/cgroup.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "base/status_macros.h"
+#include "sys/files.h"
+
+namespace cellblock::sys {
+namespace {
+
+constexpr int kRemoveTries = 50;
+constexpr absl::Duration kRemovePause = absl::Milliseconds(2);
+constexpr int64_t kCpuPeriodMicroseconds = 100'000;
+
+struct Hierarchies {
+  std::string v2_mount;
+  std::map<std::string, std::string> v1_mounts;  // controller → mount point
+  std::map<std::string, std::string> own;        // controller ("" for v2) → path of this process's group
+};
+
+Hierarchies FindHierarchies() {
+  Hierarchies found;
+  std::string mounts = ReadFile("/proc/self/mounts", 1 << 20).value_or("");
+  for (absl::string_view line : absl::StrSplit(mounts, '\n')) {
+    std::vector<std::string> words = absl::StrSplit(line, ' ');
+    if (words.size() < 4) continue;
+    if (words[2] == "cgroup2") found.v2_mount = words[1];
+    if (words[2] != "cgroup") continue;
+    for (const std::string& option : std::vector<std::string>(absl::StrSplit(words[3], ','))) {
+      if (option == "memory" || option == "pids" || option == "cpu" || option == "cpuacct") found.v1_mounts[option] = words[1];
+    }
+  }
+  std::string groups = ReadFile("/proc/self/cgroup", 65536).value_or("");
+  for (absl::string_view line : absl::StrSplit(groups, '\n')) {
+    std::vector<std::string> parts = absl::StrSplit(line, absl::MaxSplits(':', 2));
+    if (parts.size() != 3) continue;
+    for (const std::string& controller : std::vector<std::string>(absl::StrSplit(parts[1], ','))) found.own[controller] = parts[2] == "/" ? "" : parts[2];
+  }
+  return found;
+}
+
+int64_t ReadNumber(const std::string& path) {
+  absl::StatusOr<std::string> text = ReadFile(path, 4096);
+  int64_t value = 0;
+  return text.ok() && absl::SimpleAtoi(*text, &value) ? value : 0;
+}
+
+// The number after `key` in a file of "key number" lines.
+int64_t ReadKey(const std::string& path, absl::string_view key) {
+  std::string text = ReadFile(path, 16384).value_or("");
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(line, absl::MaxSplits(' ', 1));
+    int64_t value;
+    if (parts.first == key && absl::SimpleAtoi(parts.second, &value)) return value;
+  }
+  return 0;
+}
+
+bool HasControllers(const std::string& folder) {
+  std::string controllers = ReadFile(folder + "/cgroup.controllers", 4096).value_or("");
+  for (const char* needed : {"memory", "pids", "cpu"}) {
+    bool has = false;
+    for (absl::string_view word : absl::StrSplit(controllers, absl::ByAnyChar(" \n"))) has = has || word == needed;
+    if (!has) return false;
+  }
+  return true;
+}
+
+void RemoveGroup(const std::string& path) {
+  if (access(path.c_str(), F_OK) != 0) return;
+  for (int i = 0; i < kRemoveTries; ++i) {
+    if (rmdir(path.c_str()) == 0 || errno == ENOENT) return;
+    std::string pids = ReadFile(path + "/cgroup.procs", 1 << 20).value_or("");
+    for (absl::string_view word : absl::StrSplit(pids, '\n')) {
+      int pid;
+      if (absl::SimpleAtoi(word, &pid) && pid > 1) kill(pid, SIGKILL);
+    }
+    absl::SleepFor(kRemovePause);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CgroupParent>> CgroupParent::Create(const std::string& name, const std::function<void(const std::string&)>& registered) {
+  Hierarchies found = FindHierarchies();
+  std::unique_ptr<CgroupParent> parent(new CgroupParent());
+  auto make = [&](const std::string& above) -> absl::StatusOr<std::string> {
+    std::string folder = absl::StrCat(above, "/", name);
+    registered(folder);
+    if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) return ErrnoStatus(absl::StrCat("make cgroup ", folder));
+    parent->folders_.push_back(folder);
+    return folder;
+  };
+  if (found.v1_mounts.count("memory") > 0 && found.v1_mounts.count("pids") > 0) {
+    parent->version_ = 1;
+    for (auto [controller, folder] : {std::pair<const char*, std::string*>{"memory", &parent->memory_}, {"pids", &parent->pids_}, {"cpu", &parent->cpu_}}) {
+      if (found.v1_mounts.count(controller) == 0) continue;
+      CELLBLOCK_ASSIGN_OR_RETURN(*folder, make(found.v1_mounts[controller] + found.own[controller]));
+    }
+    return parent;
+  }
+  if (found.v2_mount.empty()) return absl::FailedPreconditionError("no cgroup file system with the memory and pids controllers is mounted");
+  parent->version_ = 2;
+  absl::Status last = absl::FailedPreconditionError("the memory, pids and cpu controllers are not delegated to this user");
+  for (const std::string& above : {found.v2_mount + found.own[""], found.v2_mount}) {
+    if (!HasControllers(above)) continue;
+    absl::Status enabled = WriteFile(above + "/cgroup.subtree_control", "+memory +pids +cpu");
+    if (!enabled.ok()) {
+      last = enabled;
+      continue;
+    }
+    absl::StatusOr<std::string> folder = make(above);
+    if (folder.ok()) {
+      enabled = WriteFile(*folder + "/cgroup.subtree_control", "+memory +pids +cpu");
+      if (!enabled.ok()) return enabled;
+      parent->memory_ = parent->pids_ = parent->cpu_ = *folder;
+      return parent;
+    }
+    last = folder.status();
+  }
+  return last;
+}
+
+CgroupParent::~CgroupParent() {
+  for (const std::string& folder : folders_) RemoveGroup(folder);
+}
+
+std::string CgroupParent::FolderOf(const std::string& controller) const {
+  return controller == "memory" ? memory_ : controller == "pids" ? pids_ : controller == "cpu" ? cpu_ : "";
+}
+
+std::string Cgroup::PathIn(const std::string& controller) const { return absl::StrCat(parent_.FolderOf(controller), "/", name_); }
+
+absl::StatusOr<std::unique_ptr<Cgroup>> Cgroup::Create(const CgroupParent& parent, const std::string& name, const CgroupLimits& limits) {
+  std::unique_ptr<Cgroup> group(new Cgroup(parent));
+  group->name_ = name;
+  for (const std::string& folder : parent.folders()) {
+    std::string path = absl::StrCat(folder, "/", name);
+    if (mkdir(path.c_str(), 0755) != 0) return ErrnoStatus(absl::StrCat("make cgroup ", path));
+  }
+  std::string memory = group->PathIn("memory"), pids = group->PathIn("pids"), cpu = group->PathIn("cpu");
+  int64_t quota = kCpuPeriodMicroseconds * limits.cpus;
+  if (parent.version() == 1) {
+    CELLBLOCK_RETURN_IF_ERROR(WriteFile(memory + "/memory.limit_in_bytes", absl::StrCat(limits.memory_bytes)));
+    // Memory and swap together; absent where the kernel does not account swap.
+    (void)WriteFile(memory + "/memory.memsw.limit_in_bytes", absl::StrCat(limits.memory_bytes));
+    if (!parent.FolderOf("cpu").empty()) CELLBLOCK_RETURN_IF_ERROR(WriteFile(cpu + "/cpu.cfs_quota_us", absl::StrCat(quota)));
+  } else {
+    CELLBLOCK_RETURN_IF_ERROR(WriteFile(memory + "/memory.max", absl::StrCat(limits.memory_bytes)));
+    (void)WriteFile(memory + "/memory.swap.max", "0");
+    CELLBLOCK_RETURN_IF_ERROR(WriteFile(cpu + "/cpu.max", absl::StrCat(quota, " ", kCpuPeriodMicroseconds)));
+  }
+  CELLBLOCK_RETURN_IF_ERROR(WriteFile(pids + "/pids.max", absl::StrCat(limits.processes)));
+  return group;
+}
+
+Cgroup::~Cgroup() {
+  for (const std::string& folder : parent_.folders()) RemoveGroup(absl::StrCat(folder, "/", name_));
+}
+
+absl::Status Cgroup::Attach(const std::vector<pid_t>& pids) {
+  for (const std::string& folder : parent_.folders()) {
+    for (pid_t pid : pids) CELLBLOCK_RETURN_IF_ERROR(WriteFile(absl::StrCat(folder, "/", name_, "/cgroup.procs"), absl::StrCat(pid)));
+  }
+  return absl::OkStatus();
+}
+
+int64_t Cgroup::MemoryBytes() const { return ReadNumber(PathIn("memory") + (parent_.version() == 1 ? "/memory.usage_in_bytes" : "/memory.current")); }
+
+int64_t Cgroup::MemoryPeakBytes() const { return ReadNumber(PathIn("memory") + (parent_.version() == 1 ? "/memory.max_usage_in_bytes" : "/memory.peak")); }
+
+void Cgroup::ResetPeak() {
+  if (parent_.version() == 1) (void)WriteFile(PathIn("memory") + "/memory.max_usage_in_bytes", "0");
+}
+
+int64_t Cgroup::OutOfMemoryKills() const { return ReadKey(PathIn("memory") + (parent_.version() == 1 ? "/memory.oom_control" : "/memory.events"), "oom_kill"); }
+
+int64_t Cgroup::ProcessesRefused() const { return ReadKey(PathIn("pids") + "/pids.events", "max"); }
+
+int64_t Cgroup::Processes() const { return ReadNumber(PathIn("pids") + "/pids.current"); }
+
+absl::Duration Cgroup::CpuTime() const {
+  if (parent_.version() == 2) return absl::Microseconds(ReadKey(PathIn("cpu") + "/cpu.stat", "usage_usec"));
+  return absl::ZeroDuration();
+}
+
+}  // namespace cellblock::sys

@@ -1,0 +1,74 @@
+// One session's control group, on whichever version the machine has: v1 (memory, pids and cpu each in a hierarchy of its own) or v2.
+// Supervisor. What cannot be had is said, not hidden: CgroupParent::Create fails with the reason.
+#ifndef CELLBLOCK_SYS_CGROUP_H_
+#define CELLBLOCK_SYS_CGROUP_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+namespace cellblock::sys {
+
+struct CgroupLimits {
+  int64_t memory_bytes = 0;
+  int64_t processes = 0;
+  int cpus = 0;
+};
+
+// The supervisor's own folder(s), in which sessions' groups are made. Thread-safe.
+class CgroupParent {
+ public:
+  // Tries below the caller's own group, then (v2, which forbids groups beside processes) at the top of the tree. `registered` is
+  // told each folder made, so that another process can remove it should this one be killed. kFailedPrecondition says why not.
+  static absl::StatusOr<std::unique_ptr<CgroupParent>> Create(const std::string& name, const std::function<void(const std::string&)>& registered);
+  ~CgroupParent();  // removes the folders
+
+  int version() const { return version_; }
+  // Where `controller` ("memory", "pids", "cpu") is kept; empty when the machine has none.
+  std::string FolderOf(const std::string& controller) const;
+  const std::vector<std::string>& folders() const { return folders_; }
+
+ private:
+  CgroupParent() = default;
+  int version_ = 0;
+  std::string memory_, pids_, cpu_;  // on v2 the same folder
+  std::vector<std::string> folders_;
+};
+
+// Removed, with what is left in it killed, when destroyed. Not thread-safe.
+class Cgroup {
+ public:
+  static absl::StatusOr<std::unique_ptr<Cgroup>> Create(const CgroupParent& parent, const std::string& name, const CgroupLimits& limits);
+  ~Cgroup();
+  Cgroup(const Cgroup&) = delete;
+  Cgroup& operator=(const Cgroup&) = delete;
+
+  // Moves processes in, all threads of each. On v1 the first move after a while waits for an RCU grace period (about 10 ms).
+  absl::Status Attach(const std::vector<pid_t>& pids);
+  int64_t MemoryBytes() const;
+  int64_t MemoryPeakBytes() const;   // since ResetPeak, or since the start where the kernel cannot reset it
+  void ResetPeak();
+  int64_t OutOfMemoryKills() const;
+  int64_t ProcessesRefused() const;  // forks that the limit refused
+  int64_t Processes() const;
+  absl::Duration CpuTime() const;    // of all its processes, ended ones too; zero where not counted
+
+ private:
+  explicit Cgroup(const CgroupParent& parent) : parent_(parent) {}
+  std::string PathIn(const std::string& controller) const;
+
+  const CgroupParent& parent_;
+  std::string name_;
+};
+
+}  // namespace cellblock::sys
+
+#endif  // CELLBLOCK_SYS_CGROUP_H_

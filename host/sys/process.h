@@ -1,0 +1,31 @@
+// Processes by pidfd: clone with namespaces, signal, exit, host pid. Supervisor and cellblock-init.
+#ifndef CELLBLOCK_SYS_PROCESS_H_
+#define CELLBLOCK_SYS_PROCESS_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/unique_fd.h"
+
+namespace cellblock::sys {
+
+struct Cloned {
+  pid_t pid = -1;      // 0 in the child
+  UniqueFd pidfd;      // in the parent
+};
+// clone3(2) without CLONE_VM, so a fork into new namespaces; exit signal SIGCHLD. The child of a process with several threads may
+// only make async-signal-safe calls until it execs.
+absl::StatusOr<Cloned> CloneProcess(uint64_t namespace_flags);
+
+absl::StatusOr<UniqueFd> OpenPidFd(pid_t pid);
+absl::Status SendSignal(int pidfd, int signal);   // kNotFound when it has ended
+absl::Status WaitForExit(int pidfd, int timeout_ms);  // kDeadlineExceeded
+// The process's number as this process's /proc shows it; kNotFound when it has ended and been reaped.
+absl::StatusOr<pid_t> PidOf(int pidfd);
+
+}  // namespace cellblock::sys
+
+#endif  // CELLBLOCK_SYS_PROCESS_H_

@@ -1,0 +1,79 @@
+// See sockets.h.
+#include "sys/sockets.h"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "sys/files.h"
+
+namespace cellblock::sys {
+
+absl::StatusOr<std::pair<UniqueFd, UniqueFd>> MakeSocketPair(int type) {
+  int fds[2];
+  if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, fds) != 0) return ErrnoStatus("make a socket pair");
+  return std::make_pair(UniqueFd(fds[0]), UniqueFd(fds[1]));
+}
+
+absl::Status SendMessage(int socket, absl::string_view bytes, const std::vector<int>& descriptors) {
+  if (bytes.size() > kMessageBytesMax || descriptors.size() > kMessageDescriptorsMax) {
+    return absl::ResourceExhaustedError(absl::StrCat("control message of ", bytes.size(), " bytes and ", descriptors.size(),
+                                                     " descriptors; at most ", kMessageBytesMax, " and ", kMessageDescriptorsMax));
+  }
+  iovec part = {const_cast<char*>(bytes.data()), bytes.size()};
+  msghdr header = {};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMessageDescriptorsMax)> control = {};
+  if (!descriptors.empty()) {
+    header.msg_control = control.data();
+    header.msg_controllen = CMSG_SPACE(sizeof(int) * descriptors.size());
+    cmsghdr* item = CMSG_FIRSTHDR(&header);
+    item->cmsg_level = SOL_SOCKET;
+    item->cmsg_type = SCM_RIGHTS;
+    item->cmsg_len = CMSG_LEN(sizeof(int) * descriptors.size());
+    std::memcpy(CMSG_DATA(item), descriptors.data(), sizeof(int) * descriptors.size());
+  }
+  while (sendmsg(socket, &header, MSG_NOSIGNAL) < 0) {
+    if (errno == EINTR) continue;
+    if (errno == EPIPE || errno == ECONNRESET) return absl::UnavailableError("the peer process has ended");
+    return ErrnoStatus("send a control message");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Message> ReceiveMessage(int socket) {
+  Message message;
+  message.bytes.resize(kMessageBytesMax);
+  iovec part = {message.bytes.data(), message.bytes.size()};
+  msghdr header = {};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMessageDescriptorsMax)> control;
+  header.msg_control = control.data();
+  header.msg_controllen = control.size();
+  ssize_t count;
+  while ((count = recvmsg(socket, &header, MSG_CMSG_CLOEXEC)) < 0) {
+    if (errno == EINTR) continue;
+    if (errno == ECONNRESET) return absl::UnavailableError("the peer process has ended");
+    return ErrnoStatus("receive a control message");
+  }
+  for (cmsghdr* item = CMSG_FIRSTHDR(&header); item != nullptr; item = CMSG_NXTHDR(&header, item)) {
+    if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SCM_RIGHTS) continue;
+    size_t fds = (item->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < fds; ++i) {
+      int fd;
+      std::memcpy(&fd, CMSG_DATA(item) + i * sizeof(int), sizeof(int));
+      message.descriptors.emplace_back(fd);
+    }
+  }
+  if (count == 0) return absl::UnavailableError("the peer process has ended");
+  if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) return absl::ResourceExhaustedError("a control message was cut");
+  message.bytes.resize(static_cast<size_t>(count));
+  return message;
+}
+
+}  // namespace cellblock::sys
