@@ -1,0 +1,81 @@
+// See reaper.h.
+#include "jail/reaper.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "sys/files.h"
+
+namespace cellblock::jail {
+namespace {
+
+constexpr int kRoundsMax = 200;
+
+// 'Z' for a zombie, which needs no killing: its parent (maybe the worker) has not waited for it yet.
+char StateOf(pid_t pid) {
+  std::string stat = sys::ReadFile(absl::StrCat("/proc/", pid, "/stat"), 4096).value_or("");
+  size_t after_name = stat.rfind(')');
+  return after_name == std::string::npos || after_name + 2 >= stat.size() ? 'Z' : stat[after_name + 2];
+}
+
+// Other live processes; every one of them that is not in `seen` yet is stopped and added.
+size_t StopOthers(pid_t kept, std::set<pid_t>& seen) {
+  size_t fresh = 0;
+  std::unique_ptr<DIR, int (*)(DIR*)> listing(opendir("/proc"), closedir);
+  if (listing == nullptr) return 0;
+  while (dirent* entry = readdir(listing.get())) {
+    int pid;
+    if (!absl::SimpleAtoi(entry->d_name, &pid) || pid == getpid() || pid == kept || seen.count(pid) > 0 || StateOf(pid) == 'Z') continue;
+    kill(pid, SIGSTOP);
+    seen.insert(pid);
+    ++fresh;
+  }
+  return fresh;
+}
+
+}  // namespace
+
+absl::StatusOr<UniqueFd> ChildSignals() {
+  sigset_t mask;
+  sigemptyset(&mask);
+  sigaddset(&mask, SIGCHLD);
+  if (sigprocmask(SIG_BLOCK, &mask, nullptr) != 0) return sys::ErrnoStatus("block SIGCHLD");
+  UniqueFd fd(signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!fd.valid()) return sys::ErrnoStatus("make a signalfd");
+  return fd;
+}
+
+void DrainSignals(int signal_fd) {
+  std::array<signalfd_siginfo, 16> infos;
+  while (read(signal_fd, infos.data(), sizeof(infos)) > 0) {
+  }
+}
+
+wire::ProcessExited ExitOf(pid_t pid, int wait_status, const rusage& usage) {
+  wire::ProcessExited exited;
+  exited.id = static_cast<uint64_t>(pid);
+  exited.wait_status = static_cast<uint64_t>(static_cast<uint32_t>(wait_status));
+  exited.cpu_microseconds = static_cast<uint64_t>((usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1'000'000 + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+  exited.resident_peak_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+  return exited;
+}
+
+uint64_t KillAllBut(pid_t kept) {
+  std::set<pid_t> seen;
+  for (int round = 0; round < kRoundsMax && StopOthers(kept, seen) > 0; ++round) {
+  }
+  for (pid_t pid : seen) kill(pid, SIGKILL);
+  return seen.size();
+}
+
+}  // namespace cellblock::jail
