@@ -1,0 +1,29 @@
+// The worker's end of its socket to the supervisor: blocking frames. Guest. After a fork by user code the child has no channel.
+#ifndef CELLBLOCK_GUEST_CHANNEL_H_
+#define CELLBLOCK_GUEST_CHANNEL_H_
+
+#include "absl/status/statusor.h"
+#include "wire/frame.h"
+
+namespace cellblock::guest {
+
+inline constexpr int kChannelFd = 3;
+
+// One per process, since a fork handler must find it. Used with the GIL held.
+class Channel {
+ public:
+  explicit Channel(size_t code_bytes_max);
+
+  // Blocks; interrupts don't end it. kUnavailable when the supervisor has gone, or in a child forked by user code.
+  absl::StatusOr<wire::Frame> Receive();
+  absl::Status Send(wire::FrameType type, uint64_t nonce, absl::string_view body);
+  // Sends, and returns once both output pipes were drained.
+  absl::Status SendAndWait(wire::FrameType type, uint64_t nonce, absl::string_view body);
+
+ private:
+  wire::FrameParser parser_;
+};
+
+}  // namespace cellblock::guest
+
+#endif  // CELLBLOCK_GUEST_CHANNEL_H_

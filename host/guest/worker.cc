@@ -1,0 +1,177 @@
+// See worker.h.
+#include "guest/worker.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "guest/channel.h"
+#include "sys/files.h"
+#include "wire/messages.h"
+
+namespace cellblock::guest {
+namespace {
+
+constexpr int kJoined = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
+constexpr size_t kCodeFrameBytesMax = size_t{65} << 20;  // limits.code_bytes is at most 64 MiB; the supervisor checks the policy's own
+
+// Reports why the worker could not be locked, and ends: fail closed.
+[[noreturn]] void Fail(absl::string_view step, int error) {
+  wire::WorkerFailed failed;
+  failed.step = std::string(step);
+  failed.error_number = static_cast<uint64_t>(error);
+  std::string bytes = wire::EncodeFrame(wire::FrameType::kFailed, 0, wire::EncodeBody(failed));
+  [[maybe_unused]] ssize_t sent = write(kChannelFd, bytes.data(), bytes.size());
+  _exit(125);
+}
+
+// Standard streams and channel at their numbers, everything else closed. Reported on the channel once that is in place.
+void PlaceDescriptors(WorkerSetup& setup) {
+  constexpr int kAbove = 64;
+  int channel = fcntl(setup.channel.get(), F_DUPFD_CLOEXEC, kAbove);
+  int output = fcntl(setup.output.get(), F_DUPFD_CLOEXEC, kAbove);
+  int errors = fcntl(setup.errors.get(), F_DUPFD_CLOEXEC, kAbove);
+  int jail = fcntl(setup.jail.get(), F_DUPFD_CLOEXEC, kAbove);
+  if (channel < 0 || output < 0 || errors < 0 || jail < 0) _exit(125);
+  if (dup3(channel, kChannelFd, O_CLOEXEC) < 0) _exit(125);
+  if (dup2(output, 1) < 0 || dup2(errors, 2) < 0) Fail("set standard streams", errno);
+  if (setns(jail, kJoined) != 0) Fail("join the jail's namespaces", errno);
+  if (syscall(SYS_close_range, kChannelFd + 1, ~0U, 0) != 0) Fail("close descriptors", errno);
+  setup.channel.Release(), setup.output.Release(), setup.errors.Release(), setup.jail.Release();  // closed just now
+}
+
+confine::Report LockDown(WorkerSetup& setup) {
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  PlaceDescriptors(setup);
+  if (setsid() < 0) Fail("start a session of processes", errno);
+  if (chdir("/workspace") != 0) Fail("enter /workspace", errno);
+  confine::Report report = confine::EnterConfinement(setup.spec, setup.filter, kChannelFd);
+  if (report.failure.step >= 0) Fail(confine::StepName(report.failure.step), report.failure.error);
+  // Inside the jail everything is one user's; psutil, /proc/self/environ and debuggers of one's own code need this.
+  prctl(PR_SET_DUMPABLE, 1);
+  return report;
+}
+
+void BlockInterrupts(bool block) {
+  sigset_t mask;
+  sigemptyset(&mask);
+  sigaddset(&mask, SIGINT);
+  pthread_sigmask(block ? SIG_BLOCK : SIG_UNBLOCK, &mask, nullptr);
+}
+
+// An interrupt that crossed with the end of the last cell belongs to nobody.
+void DropPendingInterrupt(interp::Interpreter& interpreter) {
+  sigset_t mask;
+  sigemptyset(&mask);
+  sigaddset(&mask, SIGINT);
+  timespec now = {0, 0};
+  while (sigtimedwait(&mask, nullptr, &now) > 0) {
+  }
+  interpreter.ClearInterrupts();
+}
+
+class Worker {
+ public:
+  Worker(interp::Interpreter& interpreter, Channel& channel) : interpreter_(interpreter), channel_(channel) {}
+
+  absl::Status Start(absl::string_view report) {
+    CELLBLOCK_ASSIGN_OR_RETURN(wire::Frame frame, channel_.Receive());
+    if (frame.type != wire::FrameType::kStart) return absl::InternalError("expected the session's start");
+    CELLBLOCK_ASSIGN_OR_RETURN(wire::StartSession start, wire::DecodeBody<wire::StartSession>(frame.body));
+    result_bytes_max_ = start.result_bytes;
+    CELLBLOCK_RETURN_IF_ERROR(interpreter_.StartSession(start, [this](interp::Emission emission) { Emit(std::move(emission)); }));
+    wire::WorkerReady ready;
+    ready.pid = static_cast<uint64_t>(getpid());
+    ready.report = std::string(report.data(), report.size());
+    return channel_.Send(wire::FrameType::kReady, 0, wire::EncodeBody(ready));
+  }
+
+  // Until the channel closes.
+  absl::Status Serve() {
+    while (true) {
+      BlockInterrupts(true);
+      CELLBLOCK_ASSIGN_OR_RETURN(wire::Frame frame, channel_.Receive());
+      if (frame.type != wire::FrameType::kExecute) return absl::InternalError("expected a cell");
+      CELLBLOCK_ASSIGN_OR_RETURN(wire::ExecuteCell cell, wire::DecodeBody<wire::ExecuteCell>(frame.body));
+      nonce_ = frame.nonce;
+      DropPendingInterrupt(interpreter_);
+      BlockInterrupts(false);
+      CELLBLOCK_ASSIGN_OR_RETURN(wire::CellDone done, interpreter_.RunCell(cell));
+      std::fflush(nullptr);
+      CELLBLOCK_RETURN_IF_ERROR(channel_.Send(wire::FrameType::kDone, nonce_, wire::EncodeBody(done)));
+    }
+  }
+
+ private:
+  void Emit(interp::Emission emission) {
+    using Kind = interp::Emission::Kind;
+    std::fflush(nullptr);  // what C code has buffered was written before this
+    switch (emission.kind) {
+      case Kind::kDisplay:
+        return (void)channel_.SendAndWait(wire::FrameType::kDisplay, nonce_, Bounded(std::move(emission.output)));
+      case Kind::kUpdate:
+        return (void)channel_.SendAndWait(wire::FrameType::kUpdate, nonce_, Bounded(std::move(emission.output)));
+      case Kind::kResult:
+        return (void)channel_.SendAndWait(wire::FrameType::kResult, nonce_, Bounded(std::move(emission.output)));
+      case Kind::kClear: {
+        wire::GuestClear clear;
+        clear.wait = emission.clear_wait ? 1 : 0;
+        return (void)channel_.SendAndWait(wire::FrameType::kClear, nonce_, wire::EncodeBody(clear));
+      }
+      case Kind::kError:
+        for (std::string* text : {&emission.error.name, &emission.error.value, &emission.error.traceback, &emission.error.hint}) {
+          if (text->size() > kErrorTextBytesMax) text->resize(kErrorTextBytesMax);
+        }
+        return (void)channel_.Send(wire::FrameType::kError, nonce_, wire::EncodeBody(emission.error));
+      case Kind::kSync:
+        return (void)channel_.SendAndWait(wire::FrameType::kSync, nonce_, "");
+    }
+  }
+
+  // A bundle over the policy's limit is replaced by a line of text: the supervisor would take it for an attack.
+  std::string Bounded(wire::GuestOutput output) {
+    std::string body = wire::EncodeBody(output);
+    if (body.size() <= result_bytes_max_) return body;
+    wire::GuestOutput note;
+    note.mime = {"text/plain", "t", absl::StrCat("[a result of ", body.size(), " bytes was left out: limits.result_bytes is ", result_bytes_max_, "]")};
+    note.metadata = "{}";
+    note.display_id = output.display_id.substr(0, 256);
+    return wire::EncodeBody(note);
+  }
+
+  static constexpr size_t kErrorTextBytesMax = 60 * 1024;  // four of them fit wire::kSmallFrameBytesMax
+
+  interp::Interpreter& interpreter_;
+  Channel& channel_;
+  uint64_t nonce_ = 0;
+  size_t result_bytes_max_ = 0;
+};
+
+}  // namespace
+
+void RunWorker(interp::Interpreter& interpreter, WorkerSetup setup) {
+  confine::Report report = LockDown(setup);
+  interpreter.AfterForkInChild();
+  Channel channel(kCodeFrameBytesMax);
+  Worker worker(interpreter, channel);
+  absl::Status status = worker.Start(absl::string_view(reinterpret_cast<const char*>(&report), sizeof(report)));
+  if (!status.ok()) Fail(status.message(), 0);
+  status = worker.Serve();
+  // Ended by the supervisor, or unable to go on. Never finalises Python: atexit handlers are user code by now.
+  _exit(absl::IsUnavailable(status) ? 0 : 124);
+}
+
+}  // namespace cellblock::guest

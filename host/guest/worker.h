@@ -1,0 +1,30 @@
+// One worker: the forked interpreter that joins its jail, locks itself, and runs cells until its channel closes. Guest; untrusted
+// from its first user byte, trusted until then.
+#ifndef CELLBLOCK_GUEST_WORKER_H_
+#define CELLBLOCK_GUEST_WORKER_H_
+
+#include <linux/filter.h>
+
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "confine/confine.h"
+#include "interp/interpreter.h"
+
+namespace cellblock::guest {
+
+struct WorkerSetup {
+  confine::Spec spec;
+  std::vector<sock_filter> filter;
+  UniqueFd jail;      // pidfd of the jail's init
+  UniqueFd channel;
+  UniqueFd output;
+  UniqueFd errors;
+};
+
+// In the zygote's child, right after fork. Never returns.
+[[noreturn]] void RunWorker(interp::Interpreter& interpreter, WorkerSetup setup);
+
+}  // namespace cellblock::guest
+
+#endif  // CELLBLOCK_GUEST_WORKER_H_
