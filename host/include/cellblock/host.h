@@ -31,6 +31,8 @@ struct HostOptions {
   uint32_t first_user_id = 100'000;
   uint32_t user_id_count = 65'536;
   size_t sessions_max = 1024;
+  // Collected artifacts kept, all sessions together; beyond it the oldest copies are removed (their records then point nowhere).
+  int64_t artifact_bytes_max = int64_t{10} << 30;
 };
 
 struct SessionOptions {

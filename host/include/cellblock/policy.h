@@ -1,14 +1,18 @@
 // What a session may use, as one plain value. Built by LoadPolicy() from YAML (policies/reference.yaml shows every key with its
 // default, unit and reason) or by hand; read by every room. Held const once a session starts. The defaults are those of
-// policies/default.yaml, and a test holds the two equal.
+// policies/default.yaml, and a test holds the two equal. The ranges beside the fields are those of the table in
+// policy/schema.cc, which ValidatePolicy() applies; durations are whole milliseconds. Every text is UTF-8 without control
+// characters (tab and newline excepted).
 #ifndef CELLBLOCK_POLICY_H_
 #define CELLBLOCK_POLICY_H_
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -26,58 +30,72 @@ enum class Requirement {
 enum class MemoryRequirement { kEnforced, kWatched };
 
 struct Limits {
-  absl::Duration wall = absl::Seconds(120);           // one call; 100 ms – 24 h
+  absl::Duration wall = absl::Seconds(120);           // one call; 100 ms – 24 h, at most session.life
   absl::Duration wall_grace = absl::Seconds(2);       // between the interrupt and the kill; 0 – 60 s
   std::optional<absl::Duration> cpu;                  // CPU time of one call, all processes; 100 ms – 24 h; none: wall alone
   int cpus = 1;                                       // affinity, BLAS and joblib threads, cgroup quota; 1 – 1024
-  int64_t memory_bytes = int64_t{2} << 30;            // resident memory of all the session's processes and its tmpfs; ≥ 64 MiB
+  int64_t memory_bytes = int64_t{2} << 30;            // resident memory of all the session's processes and its tmpfs; 64 MiB – 16 TiB
   int64_t processes = 128;                            // processes and threads together; 1 – 32768
   int64_t open_files = 1024;                          // per process; 16 – 1048576
-  int64_t workspace_bytes = int64_t{1} << 30;         // /workspace; ≥ 1 MiB
+  int64_t workspace_bytes = int64_t{1} << 30;         // /workspace; 1 MiB – 16 TiB
   int64_t workspace_files = 50'000;                   // files and folders in it (inodes); 16 – 10,000,000
-  int64_t tmp_bytes = int64_t{256} << 20;             // /tmp; ≥ 1 MiB
-  int64_t shm_bytes = int64_t{256} << 20;             // /dev/shm; ≥ 1 MiB
-  int64_t file_bytes = int64_t{1} << 30;              // largest single file (RLIMIT_FSIZE); ≥ 4 KiB
+  int64_t tmp_bytes = int64_t{256} << 20;             // /tmp; 1 MiB – 16 TiB
+  int64_t shm_bytes = int64_t{256} << 20;             // /dev/shm; 1 MiB – 16 TiB
+  int64_t file_bytes = int64_t{1} << 30;              // largest single file (RLIMIT_FSIZE); 4 KiB – 16 TiB
   int64_t output_bytes = int64_t{1} << 20;            // kept of stdout and of stderr, each, per call; 1 KiB – 1 GiB
   int64_t result_bytes = int64_t{32} << 20;           // all MIME bundles of one call together; 64 KiB – 1 GiB
   int64_t results = 200;                              // MIME bundles of one call; 1 – 10,000
   int64_t code_bytes = int64_t{4} << 20;              // one cell's source; 1 KiB – 64 MiB
+
+  friend bool operator==(const Limits&, const Limits&) = default;
 };
 
 struct ArtifactLimits {
   std::vector<std::string> include = {"**"};          // globs relative to /workspace; first match of exclude wins over include
-  std::vector<std::string> exclude = {".*", "**/.*", "**/__pycache__/**"};
-  int64_t bytes = int64_t{100} << 20;                 // of one call
-  int64_t file_bytes = int64_t{100} << 20;            // of one file
-  int64_t files = 100;                                // of one call
-  int depth = 16;                                     // folders below /workspace
+  std::vector<std::string> exclude = {".*", "**/.*", "**/__pycache__/**"};  // each list: at most 64 globs of 1 – 256 bytes
+  int64_t bytes = int64_t{100} << 20;                 // of one call; 0 – 1 TiB
+  int64_t file_bytes = int64_t{100} << 20;            // of one file; 0 – 1 TiB
+  int64_t files = 100;                                // of one call; 0 – 100,000
+  int depth = 16;                                     // folders below /workspace; 1 – 64
+
+  friend bool operator==(const ArtifactLimits&, const ArtifactLimits&) = default;
 };
 
 struct SessionLimits {
-  absl::Duration idle = absl::Minutes(20);
-  absl::Duration life = absl::Hours(24);
-  int64_t queue = 16;                                 // calls waiting behind the running one
+  absl::Duration idle = absl::Minutes(20);            // 1 s – 30 days, at most life
+  absl::Duration life = absl::Hours(24);              // 1 s – 30 days
+  int64_t queue = 16;                                 // calls waiting behind the running one; 0 – 1000
+
+  friend bool operator==(const SessionLimits&, const SessionLimits&) = default;
 };
 
 // A folder or file of the host shown to the session, read-only.
 struct ReadOnlyMount {
-  std::string source;                                 // absolute path on the host
-  std::string target;                                 // absolute path inside; not /, /proc, /dev, /usr, /workspace, /tmp or below them
+  std::string source;                                 // absolute path on the host; not /, /proc, /sys, /dev, /run or below them
+  std::string target;                                 // absolute path inside; not /, nor at, below or above /proc, /sys, /dev,
+                                                      // /usr, /etc, /bin, /sbin, /lib*, /run, /opt/cellblock, /workspace, /tmp,
+                                                      // /mnt/data, /home/user, nor another mount's target
+
+  friend bool operator==(const ReadOnlyMount&, const ReadOnlyMount&) = default;
 };
 
 struct Languages {
   bool python = true;
-  bool bash = true;
-  bool subprocesses = true;                           // execve from Python; false also turns bash off
+  bool bash = true;                                   // needs subprocesses
+  bool subprocesses = true;                           // execve from Python
+
+  friend bool operator==(const Languages&, const Languages&) = default;
 };
 
 struct PythonSettings {
   std::string environment = "full";                   // name of a Python environment known to the host
-  std::vector<std::string> preload = {"numpy", "pandas", "matplotlib.pyplot", "IPython"};  // each on the reviewed list
+  std::vector<std::string> preload = {"numpy", "pandas", "matplotlib.pyplot", "IPython"};  // each on the reviewed list; at most 64
   int table_width = 240;                              // characters a printed data frame may take; 80 – 10,000
   int table_columns = 100;                            // columns shown of a data frame; 5 – 1,000
   int figure_dpi = 100;                               // of captured PNGs; 30 – 600
   bool figure_svg = false;                            // capture SVG beside PNG
+
+  friend bool operator==(const PythonSettings&, const PythonSettings&) = default;
 };
 
 struct Determinism {
@@ -85,6 +103,8 @@ struct Determinism {
   bool fixed_hash_seed = false;                       // PYTHONHASHSEED=0, by a zygote of its own
   std::string time_zone = "UTC";
   std::string locale = "C.UTF-8";
+
+  friend bool operator==(const Determinism&, const Determinism&) = default;
 };
 
 struct Isolation {
@@ -95,17 +115,21 @@ struct Isolation {
   Requirement ipc_namespace = Requirement::kRequired;
   Requirement uts_namespace = Requirement::kRequired;
   Requirement capabilities_dropped = Requirement::kRequired;
-  Requirement no_new_privileges = Requirement::kRequired;
+  Requirement no_new_privileges = Requirement::kRequired;  // not off while landlock or seccomp is on: they need it
   Requirement landlock = Requirement::kPreferred;
   Requirement seccomp = Requirement::kRequired;
   Requirement cgroup = Requirement::kPreferred;       // memory, processes and CPU counted by the kernel
-  MemoryRequirement memory = MemoryRequirement::kWatched;  // the least that will do
-  std::vector<std::string> extra_syscalls;            // added to the base list, never instead of it
+  MemoryRequirement memory = MemoryRequirement::kWatched;  // the least that will do; kEnforced needs cgroup on
+  std::vector<std::string> extra_syscalls;            // added to the base list, never instead of it; at most 64
+
+  friend bool operator==(const Isolation&, const Isolation&) = default;
 };
 
 struct Root {
   std::string directory;                              // empty: read-only binds of the host's /usr; else an unpacked root folder
   std::vector<ReadOnlyMount> mounts;                  // at most 32
+
+  friend bool operator==(const Root&, const Root&) = default;
 };
 
 struct Policy {
@@ -121,14 +145,16 @@ struct Policy {
   bool keep_processes = false;                        // let processes outlive the call that started them
   std::vector<std::pair<std::string, std::string>> environment;  // variables set for user code; at most 128, 64 KiB together
   std::vector<std::string> redact;                    // literal strings replaced by *** in every output; at most 64 of 4 – 4,096 bytes
+
+  friend bool operator==(const Policy&, const Policy&) = default;
 };
 
-// Reads a policy file. `name_or_path`: a path (contains '/' or ends in .yaml), or the name of a shipped policy, looked up in
-// `policy_directory`. Errors are kInvalidArgument with "file:line:column: what is wrong; did you mean …?", kNotFound, or
-// kResourceExhausted for a file over 256 KiB, deeper than 16 levels or with more than 10,000 nodes. Thread-safe.
+// Reads a policy file and the chain of files it extends. `name_or_path`: a path (contains '/' or ends in .yaml), or the name of a
+// shipped policy, looked up in `policy_directory`. Errors: kInvalidArgument "file:line:column: key: what is wrong; what to write",
+// kNotFound, or kResourceExhausted for a file over 256 KiB, deeper than 16 levels or with more than 10,000 nodes. Thread-safe.
 absl::StatusOr<Policy> LoadPolicy(absl::string_view name_or_path, absl::string_view policy_directory);
 
-// Checks ranges and combinations of a policy built by hand, the same as LoadPolicy does. kInvalidArgument names the key.
+// Checks ranges and combinations of a policy built by hand, the same as LoadPolicy does. kInvalidArgument "key: what is wrong".
 absl::Status ValidatePolicy(const Policy& policy);
 
 }  // namespace cellblock

@@ -1,0 +1,80 @@
+// See receipt.h.
+#include "session/receipt.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace cellblock::session {
+namespace {
+
+void Hit(Record& record, const char* name, std::string detail) {
+  for (const LimitHit& hit : record.receipt.limits_hit) {
+    if (hit.name == name) return;
+  }
+  record.receipt.limits_hit.push_back({name, std::move(detail)});
+}
+
+bool ErrorHolds(const Record& record, absl::string_view text) {
+  if (record.error.has_value() && absl::StrContains(record.error->value, text)) return true;
+  return absl::StrContains(record.stderr_text, text);
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> DescribeLimits(const Policy& policy, std::optional<absl::Duration> timeout) {
+  const Limits& limits = policy.limits;
+  std::vector<std::pair<std::string, std::string>> list = {
+      {"wall", absl::FormatDuration(std::min(timeout.value_or(limits.wall), limits.wall))},
+      {"wall_grace", absl::FormatDuration(limits.wall_grace)},
+      {"cpus", absl::StrCat(limits.cpus)},
+      {"memory", absl::StrCat(limits.memory_bytes, " bytes")},
+      {"processes", absl::StrCat(limits.processes)},
+      {"open_files", absl::StrCat(limits.open_files)},
+      {"workspace", absl::StrCat(limits.workspace_bytes, " bytes")},
+      {"workspace_files", absl::StrCat(limits.workspace_files)},
+      {"file_size", absl::StrCat(limits.file_bytes, " bytes")},
+      {"output", absl::StrCat(limits.output_bytes, " bytes")},
+      {"result_bytes", absl::StrCat(limits.result_bytes, " bytes")},
+      {"results", absl::StrCat(limits.results)},
+      {"artifacts", absl::StrCat(policy.artifacts.bytes, " bytes in ", policy.artifacts.files, " files")},
+  };
+  if (limits.cpu.has_value()) list.insert(list.begin() + 1, {"cpu", absl::FormatDuration(*limits.cpu)});
+  return list;
+}
+
+void AddLimitsHit(const Policy& policy, const supervise::DiskUse& disk, Record& record) {
+  const Limits& limits = policy.limits;
+  if (record.error.has_value() && (record.error->name == "MemoryError" || absl::EndsWith(record.error->name, "MemoryError") || absl::StrContains(record.error->value, "Cannot allocate memory"))) {
+    Hit(record, "memory", absl::StrCat("an allocation was refused: limits.memory is ", limits.memory_bytes, " bytes"));
+  }
+  bool no_space = ErrorHolds(record, "No space left on device");
+  if (disk.workspace_full) Hit(record, "workspace", absl::StrCat("the workspace is full: limits.workspace is ", limits.workspace_bytes, " bytes"));
+  if (disk.inodes_full) Hit(record, "workspace_files", absl::StrCat("the workspace holds as many files as it may: limits.workspace_files is ", limits.workspace_files));
+  if (no_space && !disk.workspace_full && !disk.inodes_full) {
+    Hit(record, "workspace", absl::StrCat("a file system was full: limits.workspace is ", limits.workspace_bytes, " bytes, limits.tmp ", limits.tmp_bytes, ", limits.shm ", limits.shm_bytes));
+  }
+  if (ErrorHolds(record, "File too large")) Hit(record, "file_size", absl::StrCat("a file would have grown beyond limits.file_size (", limits.file_bytes, " bytes)"));
+  if (ErrorHolds(record, "can't start new thread") || ErrorHolds(record, "Resource temporarily unavailable")) {
+    Hit(record, "processes", absl::StrCat("a process or thread was refused: limits.processes is ", limits.processes));
+  }
+  if (ErrorHolds(record, "Too many open files")) Hit(record, "open_files", absl::StrCat("a file could not be opened: limits.open_files is ", limits.open_files));
+}
+
+void AddDenials(Record& record) {
+  if (!record.error.has_value()) return;
+  const std::string& value = record.error->value;
+  if (absl::StrContains(value, "Read-only file system")) {
+    record.denials.push_back({"file", value, "only /workspace, /tmp and /dev/shm can be written", 1});
+  } else if (record.error->name == "PermissionError" && absl::StrContains(value, "Operation not permitted")) {
+    record.denials.push_back({"syscall", value, "isolation.seccomp: the system call is not on the allowed list", 1});
+  } else if (absl::StrContains(value, "Function not implemented")) {
+    record.denials.push_back({"syscall", value, "isolation.seccomp: the system call is not on the allowed list", 1});
+  } else if (record.error->name == "PermissionError") {
+    record.denials.push_back({"file", value, "isolation.landlock and file permissions", 1});
+  } else if (absl::StrContains(value, "Address family not supported") || absl::StrContains(value, "name resolution") || absl::StrContains(value, "Name or service not known") ||
+             absl::StrContains(value, "Network is unreachable")) {
+    record.denials.push_back({"network", value, "network: off", 1});
+  }
+}
+
+}  // namespace cellblock::session

@@ -1,0 +1,29 @@
+// What a receipt says of limits: those that applied, and those that bit though the code survived them. Supervisor; pure but for the
+// disk figures it is given.
+#ifndef CELLBLOCK_SESSION_RECEIPT_H_
+#define CELLBLOCK_SESSION_RECEIPT_H_
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "cellblock/policy.h"
+#include "cellblock/record.h"
+#include "supervise/memory_watch.h"
+
+namespace cellblock::session {
+
+std::vector<std::pair<std::string, std::string>> DescribeLimits(const Policy& policy, std::optional<absl::Duration> timeout);
+
+// Adds to receipt.limits_hit: memory (MemoryError), workspace, workspace_files, file_size, processes, from the disk's own figures and
+// from the error that ended the call.
+void AddLimitsHit(const Policy& policy, const supervise::DiskUse& disk, Record& record);
+
+// Adds to denials what the error that ended the call was refused: the kind, what was asked for, and the rule.
+void AddDenials(Record& record);
+
+}  // namespace cellblock::session
+
+#endif  // CELLBLOCK_SESSION_RECEIPT_H_

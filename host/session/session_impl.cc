@@ -1,0 +1,298 @@
+// See session_impl.h. Start and layers stand in session_start.cc.
+#include "session/session_impl.h"
+
+#include <signal.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/log.h"
+#include "base/status_macros.h"
+#include "session/receipt.h"
+#include "session/workspace.h"
+#include "supervise/memory_watch.h"
+#include "sys/files.h"
+#include "sys/process.h"
+
+namespace cellblock::session {
+namespace {
+
+constexpr size_t kLateBytesMax = 256 * 1024;  // of each stream, written between two calls; what is beyond is dropped
+constexpr size_t kArgumentsMax = 1000;
+constexpr size_t kArgumentBytesMax = 128 * 1024;
+constexpr size_t kFileNameBytesMax = 4096;
+constexpr absl::Duration kKillDeadline = absl::Seconds(10);
+
+std::string RandomId(absl::string_view prefix) {
+  std::array<char, 16> bytes;
+  CELLBLOCK_CHECK(getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
+  return absl::StrCat(prefix, absl::BytesToHexString(absl::string_view(bytes.data(), bytes.size())));
+}
+
+void AppendBounded(int fd, std::string& text) {
+  std::array<char, 65536> chunk;
+  for (int i = 0; i < 16; ++i) {  // a writer that never stops must not hold the watch
+    ssize_t count = read(fd, chunk.data(), chunk.size());
+    if (count <= 0) return;
+    size_t room = kLateBytesMax - std::min(kLateBytesMax, text.size());
+    text.append(chunk.data(), std::min(room, static_cast<size_t>(count)));
+  }
+}
+
+}  // namespace
+
+bool CallQueue::Enter() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (static_cast<int64_t>(next_ticket_ - serving_) > waiting_max_) return false;  // one runs, the rest wait
+  uint64_t ticket = next_ticket_++;
+  turn_.wait(lock, [&] { return serving_ == ticket; });
+  return true;
+}
+
+bool CallQueue::TryEnter() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (next_ticket_ != serving_) return false;
+  ++next_ticket_;
+  return true;
+}
+
+void CallQueue::Leave() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  ++serving_;
+  turn_.notify_all();
+}
+
+SessionImpl::SessionImpl(HostImpl& host, const Policy& policy, const SessionOptions& options)
+    : host_(host), policy_(policy), options_(options), id_(RandomId("s-")), queue_(policy.session.queue) {}
+
+SessionImpl::~SessionImpl() {
+  host_.watch().Remove(this);
+  worker_.reset();
+  jail_.reset();
+  cgroup_.reset();
+  if (user_id_ != 0) host_.user_ids().Give(user_id_);
+  host_.SessionEnded();
+}
+
+absl::Status SessionImpl::CheckCall(absl::string_view code, const ExecuteOptions& options) const {
+  if (static_cast<int64_t>(code.size()) > policy_.limits.code_bytes) {
+    return absl::InvalidArgumentError(absl::StrCat("the code has ", code.size(), " bytes; limits.code_size allows ", policy_.limits.code_bytes));
+  }
+  if (code.find('\0') != absl::string_view::npos) return absl::InvalidArgumentError("the code holds a NUL byte; source code cannot");
+  size_t bytes = 0;
+  for (const std::string& argument : options.arguments) {
+    bytes += argument.size() + 1;
+    if (argument.find('\0') != std::string::npos) return absl::InvalidArgumentError("an argument holds a NUL byte");
+  }
+  if (options.arguments.size() > kArgumentsMax || bytes > kArgumentBytesMax) {
+    return absl::InvalidArgumentError(absl::StrCat("at most ", kArgumentsMax, " arguments of ", kArgumentBytesMax, " bytes together"));
+  }
+  if (options.file_name.size() > kFileNameBytesMax) return absl::InvalidArgumentError(absl::StrCat("file_name is longer than ", kFileNameBytesMax, " bytes"));
+  if (options.timeout.has_value() && *options.timeout <= absl::ZeroDuration()) return absl::InvalidArgumentError("timeout must be above zero");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Record> SessionImpl::Execute(absl::string_view code, const ExecuteOptions& options) {
+  CELLBLOCK_RETURN_IF_ERROR(CheckCall(code, options));
+  if (!queue_.Enter()) {
+    return absl::ResourceExhaustedError(absl::StrCat("a call is running and ", policy_.session.queue, " wait (session.queue); try again when one has ended"));
+  }
+  absl::Cleanup leave = [this] { queue_.Leave(); };
+  return ExecuteNow(code, options);
+}
+
+Record SessionImpl::Rejected(const char* reason) {
+  Record record;
+  record.status = CallStatus::kRejected;
+  record.session_state = alive_ ? SessionState::kKept : SessionState::kGone;
+  record.reason = reason;
+  record.started_at = absl::Now();
+  return record;
+}
+
+absl::StatusOr<Record> SessionImpl::ExecuteNow(absl::string_view code, const ExecuteOptions& options) {
+  Record record;
+  int64_t number = ++calls_;
+  if (options.language == Language::kBash && !(policy_.languages.bash && policy_.languages.subprocesses)) {
+    record = Rejected("bash is off in this policy (languages.bash, languages.subprocesses)");
+  } else if (options.language == Language::kPython && !policy_.languages.python) {
+    record = Rejected("Python is off in this policy (languages.python)");
+  } else if (!alive_) {
+    record = Rejected("the session's interpreter has ended; restart the session (its files are kept)");
+  } else {
+    supervise::DiskUse before = supervise::ReadDiskUse(*jail_);
+    CELLBLOCK_RETURN_IF_ERROR(RunCall(code, options, record));
+    CleanUpAfter(record);
+    FillReceipt(before, record);
+    CollectArtifacts(record);
+  }
+  record.id = RandomId("x-");
+  record.session_id = id_;
+  record.call = number;
+  record.receipt.layers = layers_;
+  record.receipt.limits = DescribeLimits(policy_, options.timeout);
+  return record;
+}
+
+absl::Status SessionImpl::RunCall(absl::string_view code, const ExecuteOptions& options, Record& record) {
+  supervise::CallOptions call;
+  call.execute = options;
+  call.number = calls_;
+  call.timeout = std::min(options.timeout.value_or(policy_.limits.wall), policy_.limits.wall);
+  call.interrupt_fd = interrupt_.get();
+  call.redact = redact_;
+  uint64_t stale;
+  [[maybe_unused]] ssize_t got = read(interrupt_.get(), &stale, sizeof(stale));  // an interrupt while idle is nobody's
+  {
+    std::lock_guard<std::mutex> lock(watched_mutex_);
+    DrainIdle();
+    call.late_output = std::move(late_output_);
+    call.late_errors = std::move(late_errors_);
+    late_output_.clear();
+    late_errors_.clear();
+    busy_ = true;
+  }
+  absl::Cleanup idle = [this] { busy_ = false; };
+  memory_.peak_bytes = 0;
+  memory_.processes_peak = 0;
+  if (cgroup_ != nullptr) {
+    call.out_of_memory_kills_before = cgroup_->OutOfMemoryKills();
+    cgroup_->ResetPeak();
+  }
+  supervise::CallParties parties = {policy_, *jail_, worker_.get(), cgroup_.get(), memory_};
+  if (options.language == Language::kBash) {
+    CELLBLOCK_ASSIGN_OR_RETURN(int filter, host_.FilterFor(policy_));
+    return supervise::RunBashCall(parties, code, spec_, filter, Environment(), std::move(call), record);
+  }
+  return supervise::RunPythonCall(parties, code, std::move(call), record);
+}
+
+void SessionImpl::CleanUpAfter(Record& record) {
+  bool gone = record.session_state == SessionState::kGone;
+  if (gone) {
+    alive_ = false;
+    std::lock_guard<std::mutex> lock(watched_mutex_);
+    worker_.reset();
+  }
+  // Looked for from outside, whatever the worker says of its children.
+  bool others = !supervise::HasNoOthers(*jail_, worker_ != nullptr ? &worker_->process() : nullptr, &record.receipt.threads_kept);
+  record.receipt.processes_peak = std::max<int64_t>(memory_.processes_peak, 1 + record.receipt.threads_kept);
+  if (others && (gone || !policy_.keep_processes)) {
+    wire::KillOthers request;
+    request.worker_pid = worker_ != nullptr ? static_cast<uint64_t>(worker_->pid_in_jail()) : 0;
+    uint64_t killed = 0;
+    absl::StatusOr<sys::Message> answer = jail_->init->Ask(wire::EncodeMessage(request), {}, kKillDeadline, &killed);
+    if (answer.ok()) record.receipt.processes_killed = static_cast<int64_t>(killed);
+    record.receipt.processes_peak = std::max<int64_t>(record.receipt.processes_peak, 1 + static_cast<int64_t>(killed));
+  }
+  kept_busy_ = record.receipt.threads_kept > 0 || (others && policy_.keep_processes);
+}
+
+void SessionImpl::FillReceipt(const supervise::DiskUse& before, Record& record) {
+  supervise::DiskUse after = supervise::ReadDiskUse(*jail_);
+  record.receipt.written_bytes = std::max<int64_t>(0, after.used_bytes - before.used_bytes) + record.receipt.output_bytes;
+  int64_t peak = memory_.peak_bytes;
+  if (cgroup_ != nullptr) {
+    peak = std::max(peak, cgroup_->MemoryPeakBytes());
+  } else if (worker_ != nullptr) {
+    // The high-water mark is the process's, not the call's; a short call cannot have raised it unseen by much.
+    peak = std::max(peak, record.receipt.wall > absl::Milliseconds(5) ? worker_->process().ResidentPeakBytes() : worker_->process().ResidentBytes());
+  }
+  record.receipt.memory_peak_bytes = std::max(peak, record.receipt.memory_peak_bytes);
+  if (worker_ != nullptr) {
+    absl::StatusOr<sys::ProcReader::Stat> stat = worker_->process().ReadStat();
+    if (stat.ok()) {
+      record.receipt.cpu += stat->reaped_children_cpu - reaped_cpu_;
+      reaped_cpu_ = stat->reaped_children_cpu;
+    }
+  }
+  AddLimitsHit(policy_, after, record);
+  AddDenials(record);
+}
+
+void SessionImpl::CollectArtifacts(Record& record) {
+  if (!collector_.has_value() || !snapshot_.has_value()) return;
+  absl::StatusOr<artifact::Collection> collection = collector_->Collect(*snapshot_, record.call);
+  if (!collection.ok()) {
+    record.receipt.limits_hit.push_back({"artifacts", absl::StrCat("the workspace could not be read: ", std::string(collection.status().message()))});
+    return;
+  }
+  record.artifacts = std::move(collection->artifacts);
+  for (LimitHit& hit : collection->limits_hit) record.receipt.limits_hit.push_back(std::move(hit));
+  for (const artifact::FileNote& note : collection->notes) {
+    if (!note.collected) record.denials.push_back({"artifact", note.path, note.text, 1});
+  }
+  snapshot_ = std::move(collection->after);
+  host_.CountArtifacts(record.artifacts);
+}
+
+void SessionImpl::Interrupt() {
+  uint64_t one = 1;
+  [[maybe_unused]] ssize_t written = write(interrupt_.get(), &one, sizeof(one));
+}
+
+absl::Status SessionImpl::Restart() {
+  if (!queue_.Enter()) return absl::ResourceExhaustedError("too many calls wait on this session (session.queue)");
+  absl::Cleanup leave = [this] { queue_.Leave(); };
+  {
+    std::lock_guard<std::mutex> lock(watched_mutex_);
+    alive_ = false;
+    worker_.reset();
+    late_output_.clear();
+    late_errors_.clear();
+  }
+  (void)jail_->init->Ask(wire::EncodeMessage(wire::KillOthers{}), {}, kKillDeadline);
+  return StartWorker();
+}
+
+absl::Status SessionImpl::PutFile(int source_fd, absl::string_view path) {
+  if (!queue_.Enter()) return absl::ResourceExhaustedError("too many calls wait on this session (session.queue)");
+  absl::Cleanup leave = [this] { queue_.Leave(); };
+  CELLBLOCK_RETURN_IF_ERROR(session::PutFile(jail_->workspace.get(), user_id_, source_fd, path, policy_.limits.file_bytes));
+  // What the caller put there is no artifact of the next call.
+  CELLBLOCK_ASSIGN_OR_RETURN(snapshot_, collector_->TakeSnapshot());
+  return absl::OkStatus();
+}
+
+absl::Status SessionImpl::GetFile(absl::string_view path, int target_fd) {
+  return session::GetFile(jail_->workspace.get(), path, target_fd, policy_.limits.workspace_bytes);
+}
+
+absl::StatusOr<std::vector<FileEntry>> SessionImpl::ListFiles() { return session::ListFiles(jail_->workspace.get()); }
+
+void SessionImpl::DrainIdle() {
+  if (worker_ == nullptr) return;
+  AppendBounded(worker_->output_fd(), late_output_);
+  AppendBounded(worker_->errors_fd(), late_errors_);
+}
+
+void SessionImpl::Tick() {
+  std::lock_guard<std::mutex> lock(watched_mutex_);
+  if (worker_ == nullptr) return;
+  if (!busy_ && !kept_busy_) return;
+  if (!busy_) DrainIdle();
+  if (cgroup_ != nullptr) {
+    memory_.processes_peak = std::max<int64_t>(memory_.processes_peak, cgroup_->Processes() - 1);  // without the jail's init
+    return;
+  }
+  supervise::MemorySample sample = supervise::SampleMemory(*jail_, &worker_->process(), policy_.limits.memory_bytes);
+  memory_.peak_bytes = std::max<int64_t>(memory_.peak_bytes, sample.bytes);
+  memory_.processes_peak = std::max<int64_t>(memory_.processes_peak, sample.processes);
+  if (sample.bytes <= policy_.limits.memory_bytes) return;
+  memory_.killed = true;
+  worker_->Kill();
+  for (pid_t pid : sample.pids) {
+    absl::StatusOr<UniqueFd> process = sys::OpenPidFd(pid);
+    if (process.ok()) (void)sys::SendSignal(process->get(), SIGKILL);
+  }
+}
+
+}  // namespace cellblock::session

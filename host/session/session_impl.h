@@ -1,0 +1,103 @@
+// One session: its jail, its cgroup, its worker, and the calls on it, one at a time in order. Supervisor. Thread-safe.
+#ifndef CELLBLOCK_SESSION_SESSION_IMPL_H_
+#define CELLBLOCK_SESSION_SESSION_IMPL_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "artifact/collector.h"
+#include "capture/redact.h"
+#include "cellblock/host.h"
+#include "confine/confine.h"
+#include "session/host_impl.h"
+#include "supervise/call.h"
+#include "supervise/memory_watch.h"
+#include "supervise/worker.h"
+
+namespace cellblock::session {
+
+// Calls in the order in which they came; a bounded number wait.
+class CallQueue {
+ public:
+  explicit CallQueue(int64_t waiting_max) : waiting_max_(waiting_max) {}
+  bool Enter();            // false when too many wait; else blocks until it is this caller's turn
+  bool TryEnter();         // false when a call runs or waits
+  void Leave();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable turn_;
+  int64_t waiting_max_;
+  uint64_t next_ticket_ = 0;
+  uint64_t serving_ = 0;
+};
+
+class SessionImpl : public Session, private supervise::Watched {
+ public:
+  static absl::StatusOr<std::unique_ptr<SessionImpl>> Create(HostImpl& host, const Policy& policy, const SessionOptions& options);
+  ~SessionImpl() override;
+
+  const std::string& id() const override { return id_; }
+  const Policy& policy() const override { return policy_; }
+  const std::vector<Layer>& layers() const override { return layers_; }
+  bool alive() const override { return alive_; }
+  absl::StatusOr<Record> Execute(absl::string_view code, const ExecuteOptions& options) override;
+  void Interrupt() override;
+  absl::Status Restart() override;
+  absl::Status PutFile(int source_fd, absl::string_view path) override;
+  absl::Status GetFile(absl::string_view path, int target_fd) override;
+  absl::StatusOr<std::vector<FileEntry>> ListFiles() override;
+
+ private:
+  SessionImpl(HostImpl& host, const Policy& policy, const SessionOptions& options);
+  absl::Status Start();
+  absl::Status StartWorker();
+  confine::Spec WorkerSpec(const supervise::Zygote& zygote);
+  std::vector<std::string> Environment() const;
+  absl::Status CheckLayers();
+  void DescribeLayers(const confine::Report& report);
+
+  absl::Status CheckCall(absl::string_view code, const ExecuteOptions& options) const;
+  absl::StatusOr<Record> ExecuteNow(absl::string_view code, const ExecuteOptions& options);
+  Record Rejected(const char* reason);
+  absl::Status RunCall(absl::string_view code, const ExecuteOptions& options, Record& record);
+  void CleanUpAfter(Record& record);
+  void CollectArtifacts(Record& record);
+  void FillReceipt(const supervise::DiskUse& before, Record& record);
+  void Tick() override;
+  void DrainIdle();
+
+  HostImpl& host_;
+  const Policy policy_;
+  const SessionOptions options_;
+  const std::string id_;
+  uint32_t user_id_ = 0;                   // outside, as root; 0: none was taken
+  std::vector<int32_t> cpus_;
+  std::vector<Layer> layers_;
+  std::shared_ptr<const capture::RedactionSet> redact_;
+  UniqueFd interrupt_;
+  std::unique_ptr<supervise::Jail> jail_;  // outlives the worker
+  std::unique_ptr<sys::Cgroup> cgroup_;
+  std::unique_ptr<supervise::Worker> worker_;
+  confine::Spec spec_;
+  std::optional<artifact::Collector> collector_;
+  std::optional<artifact::Snapshot> snapshot_;
+  CallQueue queue_;
+  std::atomic<bool> alive_ = false;
+  std::atomic<bool> busy_ = false;
+  bool kept_busy_ = false;                 // threads or processes live on after the last call
+  int64_t calls_ = 0;
+  supervise::MemorySignals memory_;
+  absl::Duration reaped_cpu_;
+  std::mutex watched_mutex_;               // worker_ against the watch
+  std::string late_output_, late_errors_;
+};
+
+}  // namespace cellblock::session
+
+#endif  // CELLBLOCK_SESSION_SESSION_IMPL_H_

@@ -1,0 +1,148 @@
+// See workspace.h.
+#include "session/workspace.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/status_macros.h"
+#include "base/unique_fd.h"
+#include "sys/files.h"
+
+namespace cellblock::session {
+namespace {
+
+// As root, file calls of this thread act as the session's own user: new files belong to it (an id that the jail does not map could
+// not even be stored in its tmpfs), and root's powers over files are off. setfsuid(2) is per thread when called directly.
+class AsOwner {
+ public:
+  explicit AsOwner(uid_t owner) : active_(geteuid() == 0 && owner != 0) {
+    if (!active_) return;
+    syscall(SYS_setfsgid, owner);
+    syscall(SYS_setfsuid, owner);
+  }
+  ~AsOwner() {
+    if (!active_) return;
+    syscall(SYS_setfsuid, geteuid());
+    syscall(SYS_setfsgid, getegid());
+  }
+  AsOwner(const AsOwner&) = delete;
+
+ private:
+  bool active_;
+};
+
+absl::Status Refuse(absl::string_view path, absl::string_view why) {
+  return absl::InvalidArgumentError(absl::StrCat("file name \"", absl::Utf8SafeCHexEscape(path.substr(0, 200)), "\" is refused: ", why));
+}
+
+// Opens the folder that holds `path`, making what is missing of it.
+absl::StatusOr<UniqueFd> OpenParent(int workspace, const std::string& path, bool make) {
+  size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return sys::OpenBeneath(workspace, ".", O_RDONLY | O_DIRECTORY);
+  UniqueFd folder;
+  CELLBLOCK_ASSIGN_OR_RETURN(folder, sys::OpenBeneath(workspace, ".", O_RDONLY | O_DIRECTORY));
+  for (absl::string_view part : absl::StrSplit(absl::string_view(path).substr(0, slash), '/')) {
+    std::string name(part.data(), part.size());
+    if (make && mkdirat(folder.get(), name.c_str(), 0755) != 0 && errno != EEXIST) return sys::ErrnoStatus(absl::StrCat("make folder ", name));
+    CELLBLOCK_ASSIGN_OR_RETURN(folder, sys::OpenBeneath(folder.get(), name, O_RDONLY | O_DIRECTORY));
+  }
+  return folder;
+}
+
+absl::Status Explain(const absl::Status& status, absl::string_view path) {
+  if (absl::IsResourceExhausted(status)) {
+    return absl::ResourceExhaustedError(absl::StrCat("\"", path, "\" does not fit into the workspace (limits.workspace, limits.workspace_files or limits.file_size): ",
+                                                     std::string(status.message())));
+  }
+  return status;
+}
+
+}  // namespace
+
+absl::Status CheckPath(absl::string_view path) {
+  if (path.empty()) return Refuse(path, "it is empty");
+  if (path.size() > kPathBytesMax) return Refuse(path, absl::StrCat("it is longer than ", kPathBytesMax, " bytes"));
+  if (path[0] == '/') return Refuse(path, "it is absolute; names are relative to /workspace");
+  for (unsigned char c : path) {
+    if (c < 0x20 || c == 0x7f) return Refuse(path, "it holds a control character");
+  }
+  std::vector<absl::string_view> parts = absl::StrSplit(path, '/');
+  if (parts.size() > static_cast<size_t>(kDepthMax)) return Refuse(path, absl::StrCat("it is deeper than ", kDepthMax, " folders"));
+  for (absl::string_view part : parts) {
+    if (part.empty() || part == "." || part == "..") return Refuse(path, "it has an empty, \".\" or \"..\" part");
+    if (part.size() > kNameBytesMax) return Refuse(path, absl::StrCat("a part of it is longer than ", kNameBytesMax, " bytes"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PutFile(int workspace, uid_t owner, int source_fd, absl::string_view path_view, int64_t bytes_max) {
+  CELLBLOCK_RETURN_IF_ERROR(CheckPath(path_view));
+  std::string path(path_view.data(), path_view.size());
+  std::string name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+  AsOwner as_owner(owner);
+  CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd folder, OpenParent(workspace, path, true));
+  struct stat info;
+  if (fstatat(folder.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode)) return Refuse(path_view, "a folder of that name exists");
+  // Written under a name of its own and moved over the old file: a reader sees the old one or the new one, whole.
+  std::string temporary = absl::StrCat(".cellblock-upload-", getpid(), "-", syscall(SYS_gettid));
+  unlinkat(folder.get(), temporary.c_str(), 0);
+  CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd file, sys::OpenBeneath(folder.get(), temporary, O_WRONLY | O_CREAT | O_EXCL, 0644));
+  absl::Cleanup remove = [&] { unlinkat(folder.get(), temporary.c_str(), 0); };
+  absl::StatusOr<int64_t> copied = sys::CopyAll(source_fd, file.get(), bytes_max);
+  if (!copied.ok()) return Explain(copied.status(), path_view);
+  if (renameat(folder.get(), temporary.c_str(), folder.get(), name.c_str()) != 0) return sys::ErrnoStatus(absl::StrCat("place ", path));
+  std::move(remove).Cancel();
+  return absl::OkStatus();
+}
+
+absl::Status GetFile(int workspace, absl::string_view path_view, int target_fd, int64_t bytes_max) {
+  CELLBLOCK_RETURN_IF_ERROR(CheckPath(path_view));
+  std::string path(path_view.data(), path_view.size());
+  CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd file, sys::OpenBeneath(workspace, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW));
+  struct stat info;
+  if (fstat(file.get(), &info) != 0) return sys::ErrnoStatus(absl::StrCat("look at ", path));
+  if (!S_ISREG(info.st_mode)) return absl::FailedPreconditionError(absl::StrCat("\"", path, "\" is no regular file"));
+  return sys::CopyAll(file.get(), target_fd, bytes_max).status();
+}
+
+absl::StatusOr<std::vector<FileEntry>> ListFiles(int workspace) {
+  std::vector<FileEntry> entries;
+  std::vector<std::pair<std::string, int>> open = {{"", 0}};
+  while (!open.empty()) {
+    auto [folder_path, depth] = open.back();
+    open.pop_back();
+    absl::StatusOr<UniqueFd> folder = sys::OpenBeneath(workspace, folder_path.empty() ? "." : folder_path, O_RDONLY | O_DIRECTORY);
+    if (!folder.ok()) continue;  // gone, or not ours to read
+    int fd = folder->get();
+    std::unique_ptr<DIR, int (*)(DIR*)> listing(fdopendir(folder->Release()), closedir);
+    if (listing == nullptr) continue;
+    while (dirent* entry = readdir(listing.get())) {
+      std::string name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      struct stat info;
+      if (fstatat(fd, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+      std::string path = folder_path.empty() ? name : absl::StrCat(folder_path, "/", name);
+      if (S_ISDIR(info.st_mode) && depth < kDepthMax) open.emplace_back(path, depth + 1);
+      if (!S_ISREG(info.st_mode)) continue;
+      if (entries.size() >= kFilesListedMax) return absl::ResourceExhaustedError(absl::StrCat("the workspace holds more than ", kFilesListedMax, " files"));
+      entries.push_back({absl::Utf8SafeCHexEscape(path) == path ? path : absl::Utf8SafeCHexEscape(path), info.st_size, absl::TimeFromTimespec(info.st_mtim)});
+    }
+  }
+  std::sort(entries.begin(), entries.end(), [](const FileEntry& a, const FileEntry& b) { return a.path < b.path; });
+  return entries;
+}
+
+}  // namespace cellblock::session

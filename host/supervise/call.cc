@@ -1,0 +1,352 @@
+// See call.h.
+#include "supervise/call.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "base/status_macros.h"
+#include "supervise/outcome.h"
+#include "sys/files.h"
+
+namespace cellblock::supervise {
+namespace {
+
+constexpr absl::Duration kProgressPoll = absl::Milliseconds(100);
+constexpr absl::Duration kCpuPoll = absl::Milliseconds(20);
+constexpr int64_t kBashCommandBytesMax = 100'000;  // Linux takes 128 KiB for one argument (execve(2), MAX_ARG_STRLEN)
+
+uint64_t NewNonce() {
+  uint64_t nonce = 0;
+  while (nonce == 0) {
+    if (getrandom(&nonce, sizeof(nonce), 0) != sizeof(nonce)) nonce = static_cast<uint64_t>(absl::GetCurrentTimeNanos());
+  }
+  return nonce;
+}
+
+int PollMilliseconds(absl::Duration duration) {
+  return static_cast<int>(std::clamp<int64_t>(absl::ToInt64Milliseconds(absl::Ceil(duration, absl::Milliseconds(1))), 0, 1000));
+}
+
+// The call of a cell in the worker.
+class PythonCall {
+ public:
+  PythonCall(const CallParties& parties, CallOptions& options, OutputPump& pump, absl::Time start)
+      : parties_(parties), worker_(*parties.worker), options_(options), pump_(pump), clock_(parties.policy.limits, options.timeout, start), cpu_before_(worker_.process().CpuTime()) {}
+
+  absl::Status Run(absl::string_view code) {
+    wire::ExecuteCell cell;
+    cell.code = std::string(code.data(), code.size());
+    cell.file_name = options_.execute.file_name;
+    cell.arguments = options_.execute.arguments;
+    cell.call = static_cast<uint64_t>(options_.number);
+    worker_.Queue(wire::FrameType::kExecute, nonce_, wire::EncodeBody(cell));
+    while (!evidence_.done.has_value() && !evidence_.exit.has_value()) CELLBLOCK_RETURN_IF_ERROR(Step());
+    pump_.Drain(worker_.output_fd(), worker_.errors_fd());
+    evidence_.stop = clock_.stop();
+    return absl::OkStatus();
+  }
+
+  Evidence& evidence() { return evidence_; }
+  absl::Duration Cpu() const { return worker_.process().CpuTime() - cpu_before_; }
+
+ private:
+  absl::Status Step() {
+    bool flushed = worker_.Flush().ok();
+    std::array<pollfd, 5> items = {pollfd{worker_.channel_fd(), static_cast<int16_t>(POLLIN | (worker_.wants_write() ? POLLOUT : 0)), 0},
+                                   pollfd{output_open_ ? worker_.output_fd() : -1, POLLIN, 0}, pollfd{errors_open_ ? worker_.errors_fd() : -1, POLLIN, 0},
+                                   pollfd{worker_.pidfd(), POLLIN, 0}, pollfd{options_.interrupt_fd, POLLIN, 0}};
+    absl::Duration wait = std::min(clock_.UntilNext(absl::Now()), kProgressPoll);
+    if (parties_.policy.limits.cpu.has_value()) wait = std::min(wait, kCpuPoll);
+    int ready = poll(items.data(), items.size(), PollMilliseconds(wait));
+    if (ready < 0 && errno != EINTR) return sys::ErrnoStatus("wait for the worker");
+    if (ready == 0) pump_.Poll();
+    if (items[1].revents != 0 || items[2].revents != 0) Drain();
+    if (items[0].revents != 0 || !flushed) Frames();
+    if (items[4].revents != 0) {
+      uint64_t count;
+      [[maybe_unused]] ssize_t got = read(options_.interrupt_fd, &count, sizeof(count));
+      Act(clock_.Request(absl::Now()));
+    }
+    Act(clock_.Tick(absl::Now(), parties_.policy.limits.cpu.has_value() ? Cpu() : absl::ZeroDuration()));
+    if (items[3].revents != 0 && !evidence_.done.has_value()) {
+      Frames();  // what it sent before it ended
+      if (!evidence_.done.has_value() || clock_.stop() != Stop::kNone) evidence_.done.reset();
+      evidence_.exit = worker_.WaitForExit();
+    }
+    return absl::OkStatus();
+  }
+
+  void Drain() {
+    OutputPump::Open open = pump_.Drain(output_open_ ? worker_.output_fd() : -1, errors_open_ ? worker_.errors_fd() : -1);
+    output_open_ = output_open_ && open.output;
+    errors_open_ = errors_open_ && open.errors;
+  }
+
+  void Act(StopClock::Act act) {
+    if (act == StopClock::Act::kInterrupt) worker_.Interrupt();
+    if (act == StopClock::Act::kKill) worker_.Kill();
+  }
+
+  void Frames() {
+    if (broken_) return;
+    absl::Status received = worker_.Receive();
+    while (!evidence_.done.has_value()) {
+      absl::StatusOr<std::optional<wire::Frame>> frame = worker_.NextFrame();
+      if (!frame.ok()) return Break();
+      if (!frame->has_value()) break;
+      if (!Handle(**frame)) return Break();
+    }
+    // A worker that closes its channel and lives on can never answer again.
+    if (!received.ok() && !evidence_.done.has_value()) {
+      worker_.Kill();
+      broken_ = true;
+    }
+  }
+
+  void Break() {
+    broken_ = true;
+    clock_.Force(Stop::kProtocol);
+    worker_.Kill();
+  }
+
+  // False for anything that our own guest never sends.
+  bool Handle(wire::Frame& frame) {
+    if (frame.nonce != nonce_) return false;
+    Drain();  // what was written before the frame was sent belongs before it
+    switch (frame.type) {
+      case wire::FrameType::kDisplay:
+      case wire::FrameType::kUpdate:
+      case wire::FrameType::kResult: {
+        absl::StatusOr<wire::GuestOutput> output = wire::DecodeBody<wire::GuestOutput>(frame.body);
+        if (!output.ok() || output->mime.size() % 3 != 0) return false;
+        pump_.AddOutput(frame.type == wire::FrameType::kDisplay ? Event::Type::kDisplay : frame.type == wire::FrameType::kUpdate ? Event::Type::kUpdate : Event::Type::kResult,
+                        *std::move(output));
+        return Acknowledge();
+      }
+      case wire::FrameType::kClear: {
+        absl::StatusOr<wire::GuestClear> clear = wire::DecodeBody<wire::GuestClear>(frame.body);
+        if (!clear.ok()) return false;
+        pump_.AddClear(clear->wait != 0);
+        return Acknowledge();
+      }
+      case wire::FrameType::kSync:
+        return Acknowledge();
+      case wire::FrameType::kError: {
+        absl::StatusOr<wire::GuestError> error = wire::DecodeBody<wire::GuestError>(frame.body);
+        if (!error.ok()) return false;
+        pump_.AddError(*std::move(error));
+        return true;
+      }
+      case wire::FrameType::kDone: {
+        absl::StatusOr<wire::CellDone> done = wire::DecodeBody<wire::CellDone>(frame.body);
+        if (!done.ok() || done->ending > static_cast<uint64_t>(wire::CellEnding::kInterrupted)) return false;
+        evidence_.done = *done;
+        return true;
+      }
+      default:
+        return false;
+    }
+  }
+
+  bool Acknowledge() {
+    worker_.Queue(wire::FrameType::kAck, nonce_, "");
+    return worker_.Flush().ok();
+  }
+
+  const CallParties& parties_;
+  Worker& worker_;
+  CallOptions& options_;
+  OutputPump& pump_;
+  StopClock clock_;
+  absl::Duration cpu_before_;
+  uint64_t nonce_ = NewNonce();
+  Evidence evidence_;
+  bool output_open_ = true, errors_open_ = true;
+  bool broken_ = false;
+};
+
+// A script run by the jail's init beside the worker.
+class BashCall {
+ public:
+  BashCall(const CallParties& parties, CallOptions& options, OutputPump& pump, absl::Time start)
+      : parties_(parties), options_(options), pump_(pump), clock_(parties.policy.limits, options.timeout, start) {
+    evidence_.is_worker = false;
+  }
+
+  absl::Status Run(absl::string_view code, const confine::Spec& spec, int seccomp_fd, const std::vector<std::string>& environment) {
+    CELLBLOCK_ASSIGN_OR_RETURN(sys::PipePair output, sys::MakePipe());
+    CELLBLOCK_ASSIGN_OR_RETURN(sys::PipePair errors, sys::MakePipe());
+    for (int fd : {output.read.get(), errors.read.get()}) CELLBLOCK_RETURN_IF_ERROR(sys::SetNonBlocking(fd, true));
+    wire::RunProgram request;
+    request.spec = confine::EncodeSpec(spec);
+    request.environment = environment;
+    request.arguments = {"/bin/bash", "-c", std::string(code.data(), code.size()), "bash"};
+    std::vector<int> descriptors = {output.write.get(), errors.write.get(), seccomp_fd};
+    UniqueFd script;
+    if (static_cast<int64_t>(code.size()) > kBashCommandBytesMax) {
+      script.Reset(memfd_create("script", MFD_CLOEXEC));
+      if (!script.valid()) return sys::ErrnoStatus("hold the script");
+      CELLBLOCK_RETURN_IF_ERROR(sys::WriteAll(script.get(), code));
+      request.arguments = {"/bin/bash", "/proc/self/fd/3"};
+      descriptors.push_back(script.get());
+    }
+    request.arguments.insert(request.arguments.end(), options_.execute.arguments.begin(), options_.execute.arguments.end());
+    CELLBLOCK_RETURN_IF_ERROR(parties_.jail.init->Ask(wire::EncodeMessage(request), descriptors, kHelperDeadline, &pid_).status());
+    output.write.Reset();
+    errors.write.Reset();
+    while (!evidence_.exit.has_value()) CELLBLOCK_RETURN_IF_ERROR(Step(output.read.get(), errors.read.get()));
+    pump_.Drain(output.read.get(), errors.read.get());
+    evidence_.stop = clock_.stop();
+    return absl::OkStatus();
+  }
+
+  Evidence& evidence() { return evidence_; }
+
+ private:
+  absl::Status Step(int output, int errors) {
+    std::array<pollfd, 4> items = {pollfd{output_open_ ? output : -1, POLLIN, 0}, pollfd{errors_open_ ? errors : -1, POLLIN, 0}, pollfd{parties_.jail.init->fd(), POLLIN, 0},
+                                   pollfd{options_.interrupt_fd, POLLIN, 0}};
+    absl::Duration wait = std::min(clock_.UntilNext(absl::Now()), kProgressPoll);
+    int ready = poll(items.data(), items.size(), PollMilliseconds(wait));
+    if (ready < 0 && errno != EINTR) return sys::ErrnoStatus("wait for bash");
+    if (ready == 0) pump_.Poll();
+    OutputPump::Open open = pump_.Drain(output_open_ ? output : -1, errors_open_ ? errors : -1);
+    output_open_ = output_open_ && open.output;
+    errors_open_ = errors_open_ && open.errors;
+    if (items[2].revents != 0) {
+      std::optional<wire::ProcessExited> exited = parties_.jail.init->PollForExit(pid_);
+      if (exited.has_value()) evidence_.exit = ToExit(*exited);
+      if (!exited.has_value() && (items[2].revents & POLLHUP) != 0) evidence_.exit = WorkerExit{};
+    }
+    if (items[3].revents != 0) {
+      uint64_t count;
+      [[maybe_unused]] ssize_t got = read(options_.interrupt_fd, &count, sizeof(count));
+      Act(clock_.Request(absl::Now()));
+    }
+    Act(clock_.Tick(absl::Now(), parties_.cgroup != nullptr ? absl::ZeroDuration() : absl::ZeroDuration()));
+    return absl::OkStatus();
+  }
+
+  void Act(StopClock::Act act) {
+    if (act == StopClock::Act::kNothing) return;
+    wire::SignalGroup request;
+    request.group = pid_;
+    request.signal = act == StopClock::Act::kInterrupt ? SIGINT : SIGKILL;
+    (void)parties_.jail.init->Tell(wire::EncodeMessage(request));
+  }
+
+  static WorkerExit ToExit(const wire::ProcessExited& exited) {
+    int status = static_cast<int>(exited.wait_status);
+    WorkerExit exit;
+    exit.known = true;
+    exit.exited = WIFEXITED(status);
+    exit.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    exit.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    exit.cpu = absl::Microseconds(static_cast<int64_t>(exited.cpu_microseconds));
+    exit.resident_peak_bytes = static_cast<int64_t>(exited.resident_peak_bytes);
+    return exit;
+  }
+
+  const CallParties& parties_;
+  CallOptions& options_;
+  OutputPump& pump_;
+  StopClock clock_;
+  uint64_t pid_ = 0;
+  Evidence evidence_;
+  bool output_open_ = true, errors_open_ = true;
+};
+
+bool KilledForMemory(const CallParties& parties, const CallOptions& options) {
+  if (parties.memory.killed) return true;
+  return parties.cgroup != nullptr && parties.cgroup->OutOfMemoryKills() > options.out_of_memory_kills_before;
+}
+
+}  // namespace
+
+StopClock::Act StopClock::Begin(Stop stop, absl::Time now) {
+  stop_ = stop;
+  kill_at_ = now + limits_.wall_grace;
+  again_at_ = now + limits_.wall_grace / 2;  // code that swallowed the first one gets a second
+  return limits_.wall_grace > absl::ZeroDuration() ? Act::kInterrupt : Act::kKill;
+}
+
+StopClock::Act StopClock::Tick(absl::Time now, absl::Duration cpu) {
+  if (stop_ == Stop::kNone) {
+    if (now >= deadline_) return Begin(Stop::kTimeout, now);
+    if (limits_.cpu.has_value() && cpu >= *limits_.cpu) return Begin(Stop::kCpu, now);
+    return Act::kNothing;
+  }
+  if (now >= kill_at_) {
+    kill_at_ = absl::InfiniteFuture();
+    again_at_ = absl::InfiniteFuture();
+    return Act::kKill;
+  }
+  if (now >= again_at_) {
+    again_at_ = absl::InfiniteFuture();
+    return Act::kInterrupt;
+  }
+  return Act::kNothing;
+}
+
+StopClock::Act StopClock::Request(absl::Time now) {
+  if (stop_ == Stop::kNone) return Begin(Stop::kInterrupt, now);
+  kill_at_ = absl::InfiniteFuture();
+  return Act::kKill;
+}
+
+absl::Duration StopClock::UntilNext(absl::Time now) const {
+  absl::Time next = stop_ == Stop::kNone ? deadline_ : std::min(kill_at_, again_at_);
+  return std::max(next - now, absl::ZeroDuration());
+}
+
+absl::Status RunPythonCall(const CallParties& parties, absl::string_view code, CallOptions options, Record& record) {
+  absl::Time start = absl::Now();
+  record.started_at = start;
+  OutputPump pump(parties.policy, options.redact, options.execute.on_event, start, record);
+  pump.AddLate(options.late_output, options.late_errors);
+  PythonCall call(parties, options, pump, start);
+  absl::Status status = call.Run(code);
+  pump.Finish();
+  CELLBLOCK_RETURN_IF_ERROR(status);
+  Evidence& evidence = call.evidence();
+  evidence.timeout = options.timeout;
+  record.receipt.wall = absl::Now() - start;
+  if (!evidence.exit.has_value()) record.receipt.cpu = call.Cpu();
+  evidence.out_of_memory = KilledForMemory(parties, options);
+  record.receipt.threads_kept = evidence.done.has_value() ? static_cast<int64_t>(evidence.done->threads & 0xffff) : 0;
+  Classify(evidence, parties.policy, record);
+  return absl::OkStatus();
+}
+
+absl::Status RunBashCall(const CallParties& parties, absl::string_view code, const confine::Spec& spec, int seccomp_fd, const std::vector<std::string>& environment, CallOptions options,
+                         Record& record) {
+  absl::Time start = absl::Now();
+  record.started_at = start;
+  OutputPump pump(parties.policy, options.redact, options.execute.on_event, start, record);
+  pump.AddLate(options.late_output, options.late_errors);
+  BashCall call(parties, options, pump, start);
+  absl::Status status = call.Run(code, spec, seccomp_fd, environment);
+  pump.Finish();
+  CELLBLOCK_RETURN_IF_ERROR(status);
+  Evidence& evidence = call.evidence();
+  evidence.timeout = options.timeout;
+  record.receipt.wall = absl::Now() - start;
+  record.receipt.cpu = evidence.exit.has_value() ? evidence.exit->cpu : absl::ZeroDuration();
+  evidence.out_of_memory = KilledForMemory(parties, options);
+  Classify(evidence, parties.policy, record);
+  return absl::OkStatus();
+}
+
+}  // namespace cellblock::supervise

@@ -1,0 +1,143 @@
+// See worker.h.
+#include "supervise/worker.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "base/status_macros.h"
+#include "sys/files.h"
+#include "sys/process.h"
+
+namespace cellblock::supervise {
+namespace {
+
+constexpr size_t kReceiveBytes = 256 * 1024;
+constexpr absl::Duration kExitDeadline = absl::Seconds(10);
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Worker>> Worker::Start(std::shared_ptr<Zygote> zygote, Jail& jail, sys::Cgroup* cgroup, const WorkerOptions& options) {
+  std::unique_ptr<Worker> worker(new Worker(std::move(zygote), jail, options.bundle_bytes_max));
+  CELLBLOCK_RETURN_IF_ERROR(worker->Fork(options));
+  // While the worker locks itself: it reports ready only over the channel, which is read after this.
+  if (cgroup != nullptr) CELLBLOCK_RETURN_IF_ERROR(cgroup->Attach({jail.host_pid, worker->process_->pid()}));
+  CELLBLOCK_RETURN_IF_ERROR(worker->WaitReady());
+  return worker;
+}
+
+absl::Status Worker::Fork(const WorkerOptions& options) {
+  CELLBLOCK_ASSIGN_OR_RETURN(auto channel, sys::MakeSocketPair(SOCK_STREAM));
+  CELLBLOCK_ASSIGN_OR_RETURN(sys::PipePair output, sys::MakePipe());
+  CELLBLOCK_ASSIGN_OR_RETURN(sys::PipePair errors, sys::MakePipe());
+  wire::ForkWorker request;
+  request.spec = confine::EncodeSpec(options.spec);
+  std::vector<int> descriptors = {jail_.pidfd.get(), channel.second.get(), output.write.get(), errors.write.get(), options.seccomp_fd};
+  CELLBLOCK_ASSIGN_OR_RETURN(sys::Message answer, zygote_->socket->Ask(wire::EncodeMessage(request), descriptors, kHelperDeadline, &id_));
+  if (answer.descriptors.size() != 1) return absl::InternalError("the worker's pidfd is missing");
+  pidfd_ = std::move(answer.descriptors[0]);
+  channel_ = std::move(channel.first);
+  output_ = std::move(output.read);
+  errors_ = std::move(errors.read);
+  for (int fd : {channel_.get(), output_.get(), errors_.get()}) CELLBLOCK_RETURN_IF_ERROR(sys::SetNonBlocking(fd, true));
+  CELLBLOCK_ASSIGN_OR_RETURN(pid_t pid, sys::PidOf(pidfd_.get()));
+  CELLBLOCK_ASSIGN_OR_RETURN(process_, sys::ProcReader::Create(pid));
+  Queue(wire::FrameType::kStart, 0, wire::EncodeBody(options.start));
+  return Flush();
+}
+
+absl::Status Worker::WaitReady() {
+  absl::Time until = absl::Now() + kHelperDeadline;
+  while (absl::Now() < until) {
+    std::array<pollfd, 2> items = {pollfd{channel_.get(), static_cast<int16_t>(POLLIN | (wants_write() ? POLLOUT : 0)), 0}, pollfd{pidfd_.get(), POLLIN, 0}};
+    if (poll(items.data(), items.size(), 1000) < 0 && errno != EINTR) return sys::ErrnoStatus("wait for the worker");
+    CELLBLOCK_RETURN_IF_ERROR(Flush());
+    absl::Status received = Receive();
+    CELLBLOCK_ASSIGN_OR_RETURN(std::optional<wire::Frame> frame, NextFrame());
+    if (!frame.has_value()) {
+      if (!received.ok() || items[1].revents != 0) return absl::UnavailableError("the worker ended before it was ready");
+      continue;
+    }
+    if (frame->type == wire::FrameType::kFailed) {
+      CELLBLOCK_ASSIGN_OR_RETURN(wire::WorkerFailed failed, wire::DecodeBody<wire::WorkerFailed>(frame->body));
+      return absl::FailedPreconditionError(absl::StrCat("the worker could not be locked down: ", absl::CHexEscape(failed.step), failed.error_number == 0 ? "" : ": ",
+                                                        failed.error_number == 0 ? "" : std::strerror(static_cast<int>(failed.error_number))));
+    }
+    if (frame->type != wire::FrameType::kReady) return absl::InternalError("the worker did not say ready");
+    CELLBLOCK_ASSIGN_OR_RETURN(wire::WorkerReady ready, wire::DecodeBody<wire::WorkerReady>(frame->body));
+    if (ready.report.size() != sizeof(report_)) return absl::InternalError("the worker's report has another size");
+    std::memcpy(&report_, ready.report.data(), sizeof(report_));
+    pid_in_jail_ = static_cast<pid_t>(ready.pid);
+    return absl::OkStatus();
+  }
+  return absl::DeadlineExceededError("the worker was not ready in time");
+}
+
+Worker::~Worker() {
+  Kill();
+  if (pidfd_.valid()) (void)WaitForExit();
+}
+
+void Worker::Interrupt() {
+  wire::SignalGroup request;
+  request.group = static_cast<uint64_t>(pid_in_jail_);
+  request.signal = SIGINT;
+  if (!jail_.init->Tell(wire::EncodeMessage(request)).ok()) (void)sys::SendSignal(pidfd_.get(), SIGINT);
+}
+
+void Worker::Kill() {
+  if (pidfd_.valid() && !exit_.has_value()) (void)sys::SendSignal(pidfd_.get(), SIGKILL);
+}
+
+WorkerExit Worker::WaitForExit() {
+  if (exit_.has_value()) return *exit_;
+  WorkerExit result;
+  absl::StatusOr<wire::ProcessExited> exited = zygote_->socket->WaitForExit(id_, kExitDeadline);
+  if (exited.ok()) {
+    int status = static_cast<int>(exited->wait_status);
+    result.known = true;
+    result.exited = WIFEXITED(status);
+    result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    result.cpu = absl::Microseconds(static_cast<int64_t>(exited->cpu_microseconds));
+    result.resident_peak_bytes = static_cast<int64_t>(exited->resident_peak_bytes);
+  } else {
+    zygote_->socket->Forget(id_);
+  }
+  exit_ = result;
+  return result;
+}
+
+void Worker::Queue(wire::FrameType type, uint64_t nonce, absl::string_view body) { outgoing_ += wire::EncodeFrame(type, nonce, body); }
+
+absl::Status Worker::Flush() {
+  while (!outgoing_.empty()) {
+    ssize_t count = send(channel_.get(), outgoing_.data(), outgoing_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) return absl::OkStatus();
+    if (count < 0) return absl::UnavailableError("the worker has ended");
+    outgoing_.erase(0, static_cast<size_t>(count));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Worker::Receive() {
+  // Plain recv: descriptors that a hostile worker passes along are closed by the kernel.
+  std::string chunk(kReceiveBytes, '\0');
+  ssize_t count = recv(channel_.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return absl::OkStatus();
+  if (count <= 0) return absl::UnavailableError("the worker has closed its channel");
+  parser_.Append(absl::string_view(chunk.data(), static_cast<size_t>(count)));
+  return absl::OkStatus();
+}
+
+}  // namespace cellblock::supervise

@@ -1,0 +1,88 @@
+// The supervisor's end of one worker: its channel, its output pipes, its process. Supervisor. Everything that comes over the channel
+// and the pipes is hostile. Used by one thread at a time, except Interrupt().
+#ifndef CELLBLOCK_SUPERVISE_WORKER_H_
+#define CELLBLOCK_SUPERVISE_WORKER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/unique_fd.h"
+#include "cellblock/policy.h"
+#include "confine/confine.h"
+#include "supervise/helpers.h"
+#include "sys/cgroup.h"
+#include "sys/proc_reader.h"
+#include "wire/frame.h"
+#include "wire/messages.h"
+
+namespace cellblock::supervise {
+
+struct WorkerOptions {
+  confine::Spec spec;
+  wire::StartSession start;
+  int seccomp_fd = -1;             // memfd of the program
+  size_t bundle_bytes_max = 0;     // of one frame: limits.result_bytes with room for its fields
+};
+
+// How its process ended, as the zygote's wait4 saw it.
+struct WorkerExit {
+  bool known = false;              // false: the zygote ended too
+  bool exited = false;
+  int exit_code = 0;
+  int signal = 0;
+  absl::Duration cpu;
+  int64_t resident_peak_bytes = 0;
+};
+
+class Worker {
+ public:
+  // Forks it from `zygote` into `jail`, attaches it (and the jail's init) to `cgroup` if there is one, and returns once it is locked
+  // and ready. kFailedPrecondition names the step of the lock-down that failed.
+  static absl::StatusOr<std::unique_ptr<Worker>> Start(std::shared_ptr<Zygote> zygote, Jail& jail, sys::Cgroup* cgroup, const WorkerOptions& options);
+  ~Worker();  // kills and waits
+
+  // Ctrl-C: SIGINT to the worker and its process group, as a terminal would.
+  void Interrupt();
+  void Kill();
+  WorkerExit WaitForExit();        // after Kill, or after pidfd became readable
+
+  // Queues a frame; Flush sends what fits without blocking. False from Flush: the worker does not read and its buffer is full.
+  void Queue(wire::FrameType type, uint64_t nonce, absl::string_view body);
+  bool wants_write() const { return !outgoing_.empty(); }
+  absl::Status Flush();
+  // Reads without blocking what has come. kUnavailable at end of file, kInvalidArgument when it is not a frame.
+  absl::Status Receive();
+  absl::StatusOr<std::optional<wire::Frame>> NextFrame() { return parser_.Next(); }
+
+  int channel_fd() const { return channel_.get(); }
+  int output_fd() const { return output_.get(); }
+  int errors_fd() const { return errors_.get(); }
+  int pidfd() const { return pidfd_.get(); }
+  pid_t pid_in_jail() const { return pid_in_jail_; }
+  sys::ProcReader& process() { return *process_; }
+  const confine::Report& report() const { return report_; }
+
+ private:
+  Worker(std::shared_ptr<Zygote> zygote, Jail& jail, size_t bundle_bytes_max) : zygote_(std::move(zygote)), jail_(jail), parser_(bundle_bytes_max) {}
+  absl::Status Fork(const WorkerOptions& options);
+  absl::Status WaitReady();
+
+  std::shared_ptr<Zygote> zygote_;
+  Jail& jail_;
+  UniqueFd channel_, output_, errors_, pidfd_;
+  uint64_t id_ = 0;                // pid in the nest: the zygote's name for it
+  pid_t pid_in_jail_ = 0;
+  std::optional<sys::ProcReader> process_;
+  wire::FrameParser parser_;
+  std::string outgoing_;
+  confine::Report report_;
+  std::optional<WorkerExit> exit_;
+};
+
+}  // namespace cellblock::supervise
+
+#endif  // CELLBLOCK_SUPERVISE_WORKER_H_
