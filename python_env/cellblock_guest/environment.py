@@ -7,6 +7,8 @@ import time
 
 import IPython
 
+from . import streams
+
 EXECUTABLE = "/usr/bin/python3"
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMEXPR_MAX_THREADS",
                      "POLARS_MAX_THREADS", "RAYON_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
@@ -53,8 +55,14 @@ def set_up(options):
     for name, value in given.items():
         os.environ[str(name)] = str(value)
     time.tzset()
+    sys.breakpointhook = _breakpoint
     set_executable()
     _set_argv("", [])
+
+
+def _breakpoint(*args, **kwargs):
+    """breakpoint() without anybody to type: the code goes on."""
+    streams.write_stderr("breakpoint(): there is no interactive debugger here; going on\n")
 
 
 def _cache_folders():

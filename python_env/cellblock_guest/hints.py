@@ -1,2 +1,299 @@
+# A sentence or two that say how to repair an error: near names, files that are there, what is installed, which limit or rule it was.
+# Models repair from these. Worker. Never runs user code: attributes are read from exact library types or through object's own access,
+# and whatever goes wrong here gives no hint instead of an error.
+
+import builtins
+import errno
+import os
+import sys
+
+from . import commands, hint_data, session
+from .names import listed, near
+
+HINT_CHARACTERS_MAX = 600
+_NETWORK_OFF = "The network is off in this session; work with uploaded files and the installed packages."
+_NETWORK_LIMITED = "This session reaches only the hosts that its policy allows, each on its ports; see the call's denials for the rule that refused this one."
+_NETWORK_ERRORS = {
+    "gaierror", "herror", "URLError", "ConnectionError", "ConnectionRefusedError", "ConnectTimeout", "NewConnectionError", "MaxRetryError",
+    "ConnectError", "NameResolutionError", "ServerNotFoundError", "HTTPError", "ConnectTimeoutError", "SSLError", "ClientConnectorError",
+}
+_NETWORK_MODULES = {"socket", "urllib", "urllib3", "requests", "httpx", "httpcore", "aiohttp", "http", "builtins", "ssl"}
+
+
 def hint_for(error, shell):
+    """The hint for what ended a cell; "" when there is none."""
+    try:
+        text = _hint(error, shell) or ""
+    except Exception:
+        return ""
+    return text if len(text) <= HINT_CHARACTERS_MAX else text[: HINT_CHARACTERS_MAX - 1] + "…"
+
+
+def _get(error, name):
+    """An attribute that the interpreter's own exception classes have, without running a property of a subclass."""
+    try:
+        return object.__getattribute__(error, name)
+    except Exception:
+        return None
+
+
+def _hint(error, shell):
+    kind = type.__getattribute__(type(error), "__name__")
+    module = str(type.__getattribute__(type(error), "__module__")).partition(".")[0]
+    for test, make in _RULES:
+        if test(error, kind, module):
+            text = make(error, shell)
+            if text:
+                return text
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if cause is not None and kind not in ("KeyError", "NameError", "AttributeError") and module != "__main__":
+        name = type.__getattribute__(type(cause), "__name__")
+        if name in _NETWORK_ERRORS:
+            return _network(cause, shell)
     return ""
+
+
+# --- names ------------------------------------------------------------------------------------------------------------------------
+
+
+def _module_not_found(error, shell):
+    name = _get(error, "name")
+    if not isinstance(name, str):
+        return ""
+    top = name.partition(".")[0]
+    installed = hint_data.modules()
+    if top in installed or top in sys.modules:
+        return _import_hint(error, shell, name)
+    known = hint_data.ALTERNATIVES.get(top.lower())
+    close = near(top, set(installed) | set(commands.distributions()) | set(hint_data.standard_modules()))
+    parts = [f"{top!r} is not installed and cannot be: the network is off."]
+    if close:
+        modules = [installed_module(c, installed) for c in close]
+        parts.append(f"Near names that are there: {listed(dict.fromkeys(modules))}.")
+    if known:
+        parts.append(f"Use {known} instead.")
+    elif not close:
+        parts.append(f"Installed: {listed(sorted(hint_data.notable(installed)), 25)}.")
+    return " ".join(parts)
+
+
+def installed_module(name, installed):
+    """The name to import of a module or distribution."""
+    if name in installed:
+        return name
+    return hint_data.module_of_distribution(name) or name
+
+
+def _import_hint(error, shell, name):
+    """`from m import n` with a wrong n, or a submodule that is not there."""
+    module = sys.modules.get(name) or sys.modules.get(name.partition(".")[0])
+    wanted = str(_get(error, "msg") or "")
+    if "cannot import name" in wanted:
+        missing = wanted.split("'")[1] if "'" in wanted else ""
+        names = [n for n in vars(module) if not n.startswith("_")] if module is not None else []
+        close = near(missing, names)
+        return f"{name} has no {missing!r}; near names in it: {listed(close)}." if close else ""
+    if module is None or "." not in name:
+        return ""
+    parent, _, missing = name.rpartition(".")
+    folder = getattr(sys.modules.get(parent), "__path__", None)
+    if not folder:
+        return ""
+    names = {entry.partition(".")[0] for entry in os.listdir(list(folder)[0]) if not entry.startswith("_")}
+    close = near(missing, names)
+    return f"{parent} has no module {missing!r}; near names: {listed(close)}." if close else ""
+
+
+def _name_error(error, shell):
+    name = _get(error, "name")
+    if not isinstance(name, str):
+        return ""
+    parts = []
+    local = hint_data.frame_names(error)
+    names = [n for n in [*local, *shell.user_ns] if isinstance(n, str) and not n.startswith("_")]
+    names += [n for n in dir(builtins) if not n.startswith("_")]
+    close = near(name, dict.fromkeys(names))
+    if name in hint_data.COMMON_IMPORTS:
+        parts.append(f"Run {hint_data.COMMON_IMPORTS[name]!r} first.")
+    elif close:
+        parts.append(f"Did you mean {' or '.join(repr(c) for c in close[:2])}?")
+    if session.current.call > session.current.cells_run and session.current.cells_run <= 50:
+        parts.append("The session was restarted after an earlier call, which lost its variables and imports: run those cells again.")
+    return " ".join(parts)
+
+
+def _attribute_error(error, shell):
+    name, owner = _get(error, "name"), _get(error, "obj")
+    if not isinstance(name, str):
+        return ""
+    if owner is None:
+        return hint_data.none_hint(error) if "'NoneType'" in str(error.args[:1]) else ""
+    names = hint_data.attribute_names(owner)
+    moved = hint_data.REMOVED.get((hint_data.qualified_type(owner), name))
+    if moved:
+        return moved
+    if hint_data.is_data_frame(owner):
+        columns = hint_data.columns_of(owner)
+        close = near(name, columns)
+        if close:
+            return f"No column or attribute {name!r}; near columns: {listed(map(repr, close))}."
+    close = near(name, names)
+    return f"Did you mean {' or '.join(repr(c) for c in close[:2])}?" if close else ""
+
+
+def _key_error(error, shell):
+    if not error.args:
+        return ""
+    key = error.args[0]
+    found = hint_data.keyed_object(error)
+    if found is None:
+        return ""
+    what, names = found
+    keys = [str(k) for k in (key if type(key) in (list, tuple) else [key])][:20]
+    if type(key) is str and " not in index" in key or "are in the [" in str(key)[:2000]:
+        keys = hint_data.quoted(key)
+    missing = [k for k in keys if k not in names]
+    close = list(dict.fromkeys(c for k in missing[:5] for c in near(k, names, 2)))
+    if close:
+        return f"No such {what}; did you mean {listed(map(repr, close), 6)}? There are: {listed(map(repr, names), 15)}."
+    return f"No such {what}; there are: {listed(map(repr, names), 25)}."
+
+
+# --- files ------------------------------------------------------------------------------------------------------------------------
+
+
+def _file_not_found(error, shell):
+    path = _get(error, "filename")
+    if not isinstance(path, (str, bytes)):
+        path = hint_data.path_in_message(error)
+    if isinstance(path, bytes):
+        path = os.fsdecode(path)
+    if not path:
+        return ""
+    if hint_data.is_program_start(error):
+        return f"There is no program {path!r} here, and none can be installed."
+    folder, name = os.path.split(path)
+    folder = folder or "."
+    if not os.path.isdir(folder):
+        wanted = os.path.basename(path)
+        found = hint_data.find_file(wanted)
+        where = f" A file of that name is at {found!r}." if found else ""
+        return f"The folder {folder!r} does not exist.{where} {hint_data.workspace_listing()}".strip()
+    names = hint_data.folder_names(folder)
+    close = near(name, names)
+    if close:
+        return f"No file {name!r} in {folder!r}; did you mean {' or '.join(repr(os.path.join(folder, c) if folder != '.' else c) for c in close[:2])}?"
+    return f"No file {name!r} in {folder!r}; there {'are' if names else 'is nothing'}{': ' + listed(map(repr, sorted(names)), 20) if names else ''}."
+
+
+def _os_error(error, shell):
+    code = _get(error, "errno")
+    home = os.environ.get("HOME") or "/workspace"
+    path = _get(error, "filename")
+    if code in (errno.EROFS, errno.EACCES, errno.EPERM) and isinstance(path, (str, bytes)):
+        return f"{os.fsdecode(path)!r} cannot be written here; write to {home} (files there are kept and returned) or to /tmp (private)."
+    if code in (errno.ENOSPC, errno.EDQUOT):
+        return f"The session's disk space (bytes or number of files) is used up: delete files in {home} or /tmp, or write less."
+    if code == errno.EFBIG:
+        return "The file would pass the session's limit on the size of one file: write less, or in several files."
+    if code == errno.EAGAIN and "fork" in str(error).lower() or "can't start new thread" in str(error):
+        return "The session's limit on processes and threads is reached: end some, or use fewer workers."
+    if code in (errno.ENETUNREACH, errno.EAFNOSUPPORT, errno.EHOSTUNREACH):
+        return _network(error, shell)
+    if code == errno.EMFILE:
+        return "Too many open files: close them, best with `with open(...)`."
+    return ""
+
+
+def _network(error, shell):
+    return _NETWORK_OFF if session.current.options.get("network", "off") == "off" else _NETWORK_LIMITED
+
+
+# --- data -------------------------------------------------------------------------------------------------------------------------
+
+
+def _memory_error(error, shell):
+    limit = int(session.current.options.get("memory_bytes") or 0)
+    words = f"The session's memory limit{f' is {limit / (1 << 20):,.0f} MiB' if limit else ' was reached'}"
+    return f"{words}: read fewer columns or rows (usecols, nrows, chunksize), use smaller dtypes, or del what is no longer needed. Variables are kept."
+
+
+def _unicode_error(error, shell):
+    data = _get(error, "object")
+    if isinstance(error, UnicodeEncodeError):
+        return ""
+    path = hint_data.file_being_read(error)
+    if path:
+        try:
+            with open(path, "rb") as file:
+                data = file.read(hint_data.SNIFF_BYTES)
+        except OSError:
+            path = None
+    if not isinstance(data, (bytes, bytearray)):
+        return ""
+    encodings = hint_data.candidate_encodings(bytes(data[: hint_data.SNIFF_BYTES]))
+    if not encodings:
+        return "The bytes are no text in any usual encoding: the file may be binary or compressed."
+    return f"{os.path.basename(path) + ' is' if path else 'The bytes are'} not UTF-8; likely encodings: {', '.join(encodings)}. Pass encoding={encodings[0]!r}."
+
+
+def _parser_error(error, shell):
+    path = hint_data.file_being_read(error)
+    advice = hint_data.csv_advice(path) if path else ""
+    return advice or "The lines do not all have the same number of fields: check sep, quotechar and skiprows, or pass on_bad_lines='skip'."
+
+
+def _broken_pool(error, shell):
+    return ("A worker process ended abruptly: often killed for memory, or it could not import what it was given. Use fewer workers or smaller "
+            "inputs, or run the function without the pool to see its error.")
+
+
+def _eof(error, shell):
+    return "There is nobody to answer: input() and stdin have nothing to read here. Set the value in the code, or pass it as an argument or file."
+
+
+def _runtime(error, shell):
+    text = str(error.args[0]) if error.args and type(error.args[0]) is str else ""
+    if "asyncio.run() cannot be called from a running event loop" in text or "This event loop is already running" in text:
+        return "This cell uses top-level await, so a loop is already running: write `await f()` instead of asyncio.run(f())."
+    if "can't start new thread" in text:
+        return "The session's limit on processes and threads is reached: end some, or use fewer workers."
+    return ""
+
+
+def _syntax(error, shell):
+    text = _get(error, "text")
+    if isinstance(text, str) and text.lstrip().startswith("```"):
+        return "The code starts with a Markdown fence: send the code alone, without ```."
+    if isinstance(text, str) and any(mark in text for mark in "“”‘’"):
+        return "The line has typographic quotes: use ' or \"."
+    return ""
+
+
+def _debugger(error, shell):
+    return "There is no interactive debugger here: print the values instead, or use %tb for the last traceback."
+
+
+
+def _is(*names):
+    return lambda error, kind, module: kind in names
+
+
+_RULES = (
+    (lambda e, k, m: isinstance(e, ModuleNotFoundError), _module_not_found),
+    (lambda e, k, m: isinstance(e, ImportError), lambda e, s: _import_hint(e, s, _get(e, "name") or "")),
+    (lambda e, k, m: isinstance(e, NameError), _name_error),
+    (lambda e, k, m: isinstance(e, AttributeError), _attribute_error),
+    (lambda e, k, m: isinstance(e, KeyError), _key_error),
+    (lambda e, k, m: isinstance(e, (FileNotFoundError, NotADirectoryError)), _file_not_found),
+    (lambda e, k, m: k in _NETWORK_ERRORS and m in _NETWORK_MODULES, _network),
+    (lambda e, k, m: isinstance(e, OSError), _os_error),
+    (lambda e, k, m: isinstance(e, MemoryError), _memory_error),
+    (lambda e, k, m: isinstance(e, UnicodeError), _unicode_error),
+    (_is("ParserError"), _parser_error),
+    (_is("BrokenProcessPool", "TerminatedWorkerError"), _broken_pool),
+    (lambda e, k, m: isinstance(e, EOFError), _eof),
+    (lambda e, k, m: isinstance(e, RuntimeError), _runtime),
+    (lambda e, k, m: isinstance(e, SyntaxError), _syntax),
+    (_is("BdbQuit"), _debugger),
+)

@@ -1,13 +1,25 @@
 # Child processes of a session: makes multiprocessing, concurrent.futures and joblib find functions and classes that cells define,
-# under every start method, and clears away helpers that were killed when an earlier call ended. Worker. Children run in the same jail.
+# under every start method; lets a Pool whose worker died fail instead of waiting for ever; and clears away helper processes that
+# were killed when an earlier call ended. Worker. Children run in the same jail, with the user's rights.
 
+import functools
+import os
 import sys
+import types
+import weakref
 
-from . import environment
+from . import children, environment
+from .definitions import VALUES_BYTES_MAX, Definitions, simple
+
+_definitions = None
+_pools = weakref.WeakValueDictionary()  # id of a Pool's list of workers -> the Pool
+_lru_cache_wrapper = type(functools.lru_cache(lambda: None))
 
 
 def preload():
-    """Zygote: the modules that would otherwise be imported by the first pool; none starts anything."""
+    """Zygote: what would otherwise be imported by the first pool; none of it starts anything."""
+    import multiprocessing.forkserver
+    import multiprocessing.pool
     import multiprocessing.popen_forkserver
     import multiprocessing.popen_spawn_posix
     import multiprocessing.queues
@@ -15,11 +27,176 @@ def preload():
     import multiprocessing.spawn  # noqa: F401
 
     environment.set_executable()
+    _patch()
 
 
 def set_up(shell):
-    pass
+    """Worker: from now on children get this session's definitions."""
+    global _definitions
+    _definitions = Definitions(shell)
+    children.known_in_parent = _definitions.number_of
+    sys.modules["__mp_main__"] = sys.modules["__main__"]
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    path = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if folder not in path:
+        os.environ["PYTHONPATH"] = os.pathsep.join([*filter(None, path), folder])
 
 
 def begin_call():
-    pass
+    """Helpers of multiprocessing and joblib that were killed when the last call ended are forgotten, so that they start anew without
+    a warning that they died unexpectedly."""
+    for name in ("multiprocessing.resource_tracker", "joblib.externals.loky.backend.resource_tracker"):
+        tracker = getattr(sys.modules.get(name), "_resource_tracker", None)
+        pid = getattr(tracker, "_pid", None)
+        if pid is None:
+            continue
+        try:
+            if os.waitpid(pid, os.WNOHANG)[0] == 0:
+                continue
+        except ChildProcessError:
+            pass
+        try:
+            os.close(tracker._fd)
+        except (OSError, TypeError):
+            pass
+        tracker._fd = tracker._pid = None
+
+
+# --- references to what cells define ---------------------------------------------------------------------------------------------
+
+
+def _reducer_override(self, obj):
+    """For ForkingPickler: a function or class of a cell goes with its source when a living child may not have it yet."""
+    kind = type(obj)
+    if (kind is types.FunctionType or kind is _lru_cache_wrapper or issubclass(kind, type)) and _definitions is not None:
+        try:
+            return _reduce(obj)
+        except Exception:
+            return NotImplemented
+    return NotImplemented
+
+
+def _reduce(obj):
+    if obj.__module__ not in ("__main__", "__mp_main__"):
+        return NotImplemented
+    qualname = obj.__qualname__
+    top = qualname.partition(".")[0]
+    entry = _definitions.find(top)
+    if entry is None or _resolve(qualname) is not obj or entry[1] < _oldest_child():
+        return NotImplemented
+    entries, modules, others = _definitions.closure([top])
+    return children.load, (qualname, entries, modules, simple(_definitions._shell.user_ns, others))
+
+
+def _resolve(qualname):
+    value = sys.modules["__main__"]
+    for name in qualname.split("."):
+        value = getattr(value, name)
+    return value
+
+
+def _oldest_child():
+    """The cell in which the oldest living child process was started."""
+    from multiprocessing import process
+
+    cells = [child.__dict__.get("_cellblock_cell", 0) for child in list(process._children)]
+    return min(cells, default=_cell_number())
+
+
+def _cell_number():
+    return len(_definitions._shell.history_manager.input_hist_parsed) - 1
+
+
+class _Payload:
+    """In the preparation data of a spawned process: becomes a call of children.receive there."""
+
+    def __init__(self, arguments):
+        self._arguments = arguments
+
+    def __reduce__(self):
+        return children.receive, self._arguments
+
+
+def _values(names):
+    """Global values that definitions refer to, each pickled by itself; what cannot be pickled, or is too much, stays away."""
+    from multiprocessing.reduction import ForkingPickler
+
+    namespace, result, room = _definitions._shell.user_ns, {}, VALUES_BYTES_MAX
+    for name in names:
+        try:
+            data = bytes(ForkingPickler.dumps(namespace[name]))
+        except Exception:
+            continue
+        if len(data) <= room:
+            room -= len(data)
+            result[name] = data
+    return result
+
+
+def _patch():
+    from multiprocessing import pool, process, reduction, spawn
+
+    reduction.ForkingPickler.reducer_override = _reducer_override
+    get_preparation_data = spawn.get_preparation_data
+    start = process.BaseProcess.start
+
+    @functools.wraps(get_preparation_data)
+    def preparation_data(name):
+        data = get_preparation_data(name)
+        if _definitions is not None and _definitions.all_names():
+            entries, modules, others = _definitions.closure(_definitions.all_names())
+            data["cellblock"] = _Payload((entries, modules, _values(others)))
+            data["init_main_from_name"] = "cellblock_guest.child_main"
+            data.pop("init_main_from_path", None)
+        else:
+            data.pop("init_main_from_path", None)  # a cell is no file that a child could run
+        return data
+
+    @functools.wraps(start)
+    def start_process(self):
+        if _definitions is not None:
+            self.__dict__["_cellblock_cell"] = _cell_number()
+        return start(self)
+
+    spawn.get_preparation_data = preparation_data
+    process.BaseProcess.start = start_process
+    _patch_pool(pool)
+
+
+# --- a pool whose worker died -----------------------------------------------------------------------------------------------------
+
+
+def _patch_pool(pool):
+    """multiprocessing's Pool starts a new worker when one dies but never learns that its task is lost: map() waits for ever. Here the
+    waiting calls raise, as those of ProcessPoolExecutor do."""
+    initialize = pool.Pool.__init__
+    join_exited = pool.Pool._join_exited_workers
+
+    @functools.wraps(initialize)
+    def __init__(self, *args, **kwargs):
+        initialize(self, *args, **kwargs)
+        _pools[id(self._pool)] = self
+
+    def _join_exited_workers(workers):
+        codes = [worker.exitcode for worker in workers]
+        result = join_exited(workers)
+        died = [code for code in codes if code]
+        if died:
+            _fail_pending(_pools.get(id(workers)), died[0])
+        return result
+
+    pool.Pool.__init__ = __init__
+    pool.Pool._join_exited_workers = staticmethod(_join_exited_workers)
+
+
+def _fail_pending(owner, code):
+    if owner is None:
+        return
+    how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+    error = RuntimeError(f"a worker process of the pool {how}; the task it had is lost, so the pool's pending calls are given up")
+    for job in list(owner._cache.values()):
+        try:
+            if not getattr(job, "_event", None) or not job._event.is_set():
+                job._set(0, (False, error))
+        except Exception:
+            continue
