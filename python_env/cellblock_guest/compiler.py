@@ -26,6 +26,8 @@ class GuestCompiler(CachingCompiler):
         self.file_name = ""  # given by the caller for the cell that runs now
         self.raw_cell = ""  # that cell as submitted
         self.cell_name = ""
+        self.column_shift = 0  # indentation that was taken from each of its lines
+        self.magic_line = 0  # where its cell magic stands, if it is one
         self.aliases = {}  # code name -> lines to add, for parts of the cell that a magic compiled by itself
         self._nested = 0
         self._sources = collections.OrderedDict()
@@ -38,15 +40,25 @@ class GuestCompiler(CachingCompiler):
         self.raw_cell = raw_cell
         self.file_name = file_name
         self.cell_name = ""
+        self.column_shift = 0
+        self.magic_line = 0
         self._nested = 0
         if self.aliases:
             self.aliases = {}
-        if raw_cell.startswith("%%time"):
-            self.aliases["<timed exec>"] = 1
+        text = raw_cell.lstrip()
+        if text.startswith("%%"):  # blank lines may stand above it
+            self.magic_line = raw_cell[: len(raw_cell) - len(text)].count("\n") + 1
+            if text.startswith("%%time"):
+                self.aliases = {"<timed exec>": self.magic_line, "<timed eval>": self.magic_line}
+
+    def _body(self):
+        """The lines under the running cell's own magic."""
+        return self.raw_cell.split("\n", self.magic_line)[-1] if self.magic_line else None
 
     def is_body(self, text):
         """Whether text is what the running cell's own magic (%%capture) was given to run."""
-        return self.raw_cell.startswith("%%") and self.raw_cell.partition("\n")[2].rstrip("\n") == text.rstrip("\n")
+        body = self._body()
+        return body is not None and body.strip("\n") == text.strip("\n")
 
     def cache(self, transformed_code, number=0, raw_code=None):
         if not self.cell_name:
@@ -58,16 +70,16 @@ class GuestCompiler(CachingCompiler):
             self._nested += 1
             name, text = f"{self.cell_name}, nested {self._nested}", transformed_code
             if self.is_body(text):
-                self.aliases[name] = 1
+                body = self._body()
+                self.aliases[name] = self.magic_line + _blank_lines(body) - _blank_lines(text)
         self._filename_map[name] = number
         self._keep(name, text)
         return name
 
-    @staticmethod
-    def _as_submitted(raw, transformed):
+    def _as_submitted(self, raw, transformed):
         """Tracebacks show the lines as the user wrote them, where these are the same lines."""
         same = raw.rstrip("\n").count("\n") == transformed.rstrip("\n").count("\n")
-        return raw if same or raw.startswith("%%") else transformed
+        return raw if same or self.magic_line else transformed
 
     def _keep(self, name, text):
         entry = (len(text), None, [line + "\n" for line in text.split("\n")], name)
@@ -91,6 +103,10 @@ class GuestCompiler(CachingCompiler):
         for name, entry in self._sources.items():
             if name not in cache:
                 cache[name] = entry
+
+
+def _blank_lines(text):
+    return len(text) - len(text.lstrip("\n"))
 
 
 # --- IPython's syntax, without moving lines ----------------------------------------------------------------------------------

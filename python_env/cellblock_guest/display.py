@@ -74,7 +74,10 @@ class GuestDisplayHook(DisplayHook):
     """The value of a cell's last expression: one result event, and _, __, ___, Out."""
 
     exec_result = None  # a plain attribute where IPython has a trait
-    shell = None
+
+    def __init__(self, shell=None, **kwargs):
+        super().__init__(shell=shell, **kwargs)
+        self._own_shell = shell  # not by the trait: it is read for each value
 
     def __call__(self, result=None):
         if "_" in builtins.__dict__:
@@ -83,13 +86,13 @@ class GuestDisplayHook(DisplayHook):
             return
         self._is_active = True
         try:
-            bundle, metadata = self.shell.display_formatter.format(result)
+            bundle, metadata = self._own_shell.display_formatter.format(result)
             interrupts.shielded(self._finish, result, bundle, metadata)
         finally:
             self._is_active = False
 
     def quiet(self):
-        parsed = self.shell.history_manager.input_hist_parsed
+        parsed = self._own_shell.history_manager.input_hist_parsed
         return ";" in parsed[-1] and self.semicolon_at_end_of_expression(parsed[-1])
 
     @staticmethod
@@ -114,7 +117,7 @@ class GuestDisplayHook(DisplayHook):
 
     def update_user_ns(self, result):
         """As IPython's: a user's own _ is left alone; Out forgets its oldest entries silently."""
-        shell = self.shell
+        shell = self._own_shell
         namespace, hidden = shell.user_ns, shell.user_ns_hidden
         out = shell.history_manager.output_hist
         if result is out:
@@ -141,7 +144,7 @@ class GuestDisplayHook(DisplayHook):
         out[number] = result
 
     def cull_cache(self):
-        shell = self.shell
+        shell = self._own_shell
         out = shell.history_manager.output_hist
         while len(out) >= history.ENTRIES_MAX:
             number = next(iter(out))

@@ -2,14 +2,18 @@
 # libraries'), name and value cut at limits, and the place in the submitted code. Runs in the worker on exceptions that user code
 # made, so every access may raise; whatever happens, a report comes out.
 
+import codeop
 import os
 import traceback
+
+from . import streams
 
 VALUE_BYTES_MAX = 60_000  # an error's frame holds four texts of 60 KiB
 TRACEBACK_BYTES_MAX = 60_000
 LINE_CHARACTERS_MAX = 4000  # of one traceback line; a one-line cell of a megabyte must not be repeated in its error
 _GROUPS_MAX = 40  # different frames shown of one traceback
 _GROUPS_HEAD, _GROUPS_TAIL = 15, 20
+_CYCLE_MAX, _CYCLE_TURNS_MIN = 8, 4  # frames in a turn of functions calling each other, and how many turns are worth folding
 _LIBRARY_RUN_MAX = 6  # library frames in a row that are shown whole
 _LIBRARY_HEAD, _LIBRARY_TAIL = 2, 3
 
@@ -17,12 +21,12 @@ _OWN_FOLDERS = [os.path.dirname(os.path.abspath(__file__)) + os.sep]
 
 
 def hide_folder(folder):
-    """Frames of files under this folder are machinery and are left out (ours, IPython's)."""
+    """Frames of files under this folder are machinery and are left out (ours, IPython's; codeop compiles for both)."""
     _OWN_FOLDERS.append(folder.rstrip(os.sep) + os.sep)
 
 
 def is_machinery(filename):
-    return filename.startswith(tuple(_OWN_FOLDERS))
+    return filename.startswith(tuple(_OWN_FOLDERS)) or filename == codeop.__file__
 
 
 def is_library(filename):
@@ -41,11 +45,27 @@ def cut(text, limit, what="text"):
     return head + note + tail
 
 
+_type_name = type.__dict__["__name__"].__get__
+_traceback = BaseException.__dict__["__traceback__"]
+
+
 def name_of(error):
-    try:
-        return str(type.__getattribute__(type(error), "__name__"))
-    except Exception:
-        return "Exception"
+    """The class's own name, whatever its metaclass says."""
+    return _type_name(type(error))
+
+
+def traceback_of(error):
+    """The traceback, whatever attribute look-up the class has."""
+    return _traceback.__get__(error)
+
+
+def release(error):
+    """Lets go of the frames of a MemoryError and of what led to it: what filled the memory is in them."""
+    for _ in range(16):
+        if error is None:
+            return
+        _traceback.__set__(error, None)
+        error = BaseException.__dict__["__context__"].__get__(error)
 
 
 def value_of(error):
@@ -87,7 +107,11 @@ def _trim(stack):
     if not groups:
         return None
     items, run = [], []
-    for key, frames in groups:
+    for key, frames in _fold_cycles(groups):
+        if key is None:  # a note on folded frames
+            items += _shorten_library_run(run) + [frames]
+            run = []
+            continue
         if is_library(key[0]):
             run.append(frames)
             continue
@@ -107,6 +131,26 @@ def _trim(stack):
     return trimmed
 
 
+def _fold_cycles(groups):
+    """Functions that call each other in turn (a, b, a, b, …): the first turn is kept, the others are counted."""
+    folded, index = [], 0
+    while index < len(groups):
+        for period in range(2, _CYCLE_MAX + 1):
+            turns = 1
+            first = [key for key, _ in groups[index : index + period]]
+            while [key for key, _ in groups[index + turns * period : index + (turns + 1) * period]] == first:
+                turns += 1
+            if turns >= _CYCLE_TURNS_MIN:
+                folded += groups[index : index + period]
+                folded.append((None, f"  [Previous {period} frames repeated {turns - 1} more times]\n"))
+                index += turns * period
+                break
+        else:
+            folded.append(groups[index])
+            index += 1
+    return folded
+
+
 def _as_submitted(stack):
     """Code that a cell magic compiled by itself appears at its place in the cell, and the magic's own call does not."""
     aliases = _sources.aliases if _sources is not None else None
@@ -120,7 +164,7 @@ def _as_submitted(stack):
                 name, frame.lineno + shift, frame.name, lookup_line=False,
                 end_lineno=frame.end_lineno and frame.end_lineno + shift, colno=frame.colno, end_colno=frame.end_colno,
             )
-        elif frame.filename == name and frame.lineno == 1:
+        elif frame.filename == name and frame.lineno == _sources.magic_line:
             continue
         frames.append(frame)
     return frames
@@ -159,7 +203,7 @@ def text_of(error):
         return f"UsageError: {value_of(error)}"
     try:
         _restore_sources()
-        report = traceback.TracebackException(type(error), error, error.__traceback__, lookup_lines=False, compact=True)
+        report = traceback.TracebackException(type(error), error, traceback_of(error), lookup_lines=False, compact=True)
         _trim_all(report)
         text = "".join(report.format()).rstrip("\n")
     except Exception as problem:
@@ -186,9 +230,9 @@ def position(error):
     try:
         cell = _sources.cell_name
         shifts = {cell: 0, **_sources.aliases}
-        if isinstance(error, SyntaxError) and error.filename in shifts and error.lineno:
+        if issubclass(type(error), SyntaxError) and error.filename in shifts and error.lineno:
             return int(error.lineno) + shifts[error.filename], max(int(error.offset or 0), 0)
-        found, tb = None, error.__traceback__
+        found, tb = None, traceback_of(error)
         while tb is not None:
             if tb.tb_frame.f_code.co_filename in shifts:
                 found = tb
@@ -206,11 +250,19 @@ def position(error):
         return 0, 0
 
 
-def report(error, hint, line_shift=0, column_shift=0):
-    """The fields of an error event. The shifts are what was taken from the submitted code before it was compiled."""
+def thread_excepthook(arguments):
+    """For threading.excepthook: the interpreter's own cannot show the lines of cells."""
+    if arguments.exc_type is SystemExit or arguments.exc_value is None:
+        return
+    name = getattr(arguments.thread, "name", None) or "?"
+    streams.write_stderr(f"Exception in thread {name}:\n{text_of(arguments.exc_value)}\n")
+
+
+def report(error, hint):
+    """The fields of an error event."""
     try:
         line, column = position(error)
-        line, column = line and line + line_shift, column and column + column_shift
+        column = column and column + _sources.column_shift
         return {"name": name_of(error), "value": value_of(error), "traceback": text_of(error), "hint": hint, "line": line, "column": column}
     except MemoryError:
         return {"name": name_of(error), "value": "", "traceback": name_of(error), "hint": hint, "line": 0, "column": 0}

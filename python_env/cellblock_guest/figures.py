@@ -189,7 +189,7 @@ def flush(shell):
     managers = _managers()
     if not managers:
         return
-    interrupted = isinstance(shell.cell_error, KeyboardInterrupt)
+    interrupted = issubclass(type(shell.cell_error), KeyboardInterrupt)
     deadline = time.monotonic() + INTERRUPTED_SECONDS if interrupted else None
     left = 0
     try:

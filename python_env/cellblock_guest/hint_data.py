@@ -9,7 +9,7 @@ import re
 import sys
 import types
 
-from . import environment
+from . import environment, errors
 
 ENTRIES_MAX = 2000  # of one folder
 FOLDERS_MAX = 200  # looked into for a file of a name
@@ -127,7 +127,7 @@ def columns_of(frame):
 
 def frames_of(error):
     """Frames of the traceback, innermost first; at most 200."""
-    found, tb = [], error.__traceback__
+    found, tb = [], errors.traceback_of(error)
     while tb is not None:
         found.append(tb.tb_frame)
         tb = tb.tb_next

@@ -14,13 +14,12 @@ class GuestHistory(HistoryManager):
     """IPython's history manager, cut down to its lists."""
 
     # Plain attributes where IPython has traits.
-    shell = None
     input_hist_parsed = input_hist_raw = output_hist = None
 
     def __init__(self, shell):
         self.input_hist_parsed, self.input_hist_raw, self.output_hist = [""], [""], {}
         super().__init__(shell=shell, parent=None, enabled=False, hist_file=":memory:")
-        self.shell = shell
+        self._own_shell = shell  # not by the trait: it is read for each cell
         self.log.setLevel(logging.CRITICAL)
         self._kept = collections.deque()  # (line number, characters) of the entries in In that still have text
         self._characters = 0
@@ -86,7 +85,7 @@ class GuestHistory(HistoryManager):
         recent.append(raw)
         del recent[0]
         names = {"_i": recent[2], "_ii": recent[1], "_iii": recent[0], f"_i{line_num}": raw}
-        shell = self.shell
+        shell = self._own_shell
         shell.user_ns.update(names)
         shell.user_ns_hidden.update(names)
         self._kept.append((line_num, len(raw)))
@@ -95,7 +94,7 @@ class GuestHistory(HistoryManager):
             self._forget_oldest()
 
     def _forget_oldest(self):
-        shell = self.shell
+        shell = self._own_shell
         while len(self._kept) > 1 and (len(self._kept) > ENTRIES_MAX or self._characters > INPUT_BYTES_MAX):
             number, size = self._kept.popleft()
             self._characters -= size

@@ -11,7 +11,7 @@ from IPython.core.autocall import IPyAutocall
 from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult
 from IPython.core.macro import Macro
 
-from . import errors, figures, hints, interrupts, processes, session, streams
+from . import errors, figures, hints, interrupts, own_builtins, processes, session, streams
 
 _FIRST_WORD = re.compile(r"[\w.*]+")
 _FEATURES = ("await", "async", "__future__", ">>>", "...:", "In [", "# PYTHON-MODE")  # texts that IPython may read in its own way
@@ -32,6 +32,8 @@ class Runner:
         self.transformer = shell.input_transformer_manager
         self.checkers = len(shell.prefilter_manager._checkers)
         self.compile = shell.compile
+        self.hook = shell.displayhook
+        self.trap = shell.display_trap
 
     # --- the short path -------------------------------------------------------------------------------------------------------
 
@@ -80,12 +82,13 @@ class Runner:
         shell, compiler = self.shell, self.compile
         count = shell.execution_count
         source = code if code.endswith("\n") else code + "\n"
-        name = compiler.file_name or f"Cell In[{count}]"
+        name = compiler.cache(source, count, code)
         single = self._compile_single(source, name)
         if single is None:
             try:
                 body = compile(source, name, "exec", compiler.flags | ast.PyCF_ONLY_AST, True).body
             except Exception:
+                compiler.cell_name = ""  # not named yet, for the other path
                 return False
         info = ExecutionInfo(code, True, False, True, None, None, transformed_cell=source)
         result = ExecutionResult(info)
@@ -96,7 +99,6 @@ class Runner:
             events.trigger("pre_execute")
             events.trigger("pre_run_cell", info)
             shell.history_manager.store_inputs(count, source, code)
-            compiler.cache(source, count, code)
             if single is not None:
                 self._run_code(single, result)
             else:
@@ -117,45 +119,47 @@ class Runner:
             return None
 
     def _run_code(self, code, result):
-        shell = self.shell
-        hook, old_hook = shell.displayhook, sys.displayhook
+        shell, hook, trap = self.shell, self.hook, self.trap
         hook.exec_result = result
-        sys.displayhook = hook
         failed = True
+        trap.__enter__()  # sets sys.displayhook for the cell, also when it runs cells itself
         try:
             failed = self._exec(code, result)
         finally:
-            sys.displayhook = old_hook
+            trap.__exit__(None, None, None)
             shell.last_execution_succeeded = not failed
             hook.exec_result = None
 
     def _run_nodes(self, body, name, result):
         """Statement by statement, as IPython does: an error in compiling one comes after the ones before it have run."""
-        shell, flags = self.shell, self.compile.flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-        hook, old_hook = shell.displayhook, sys.displayhook
+        shell, hook, trap = self.shell, self.hook, self.trap
+        flags = self.compile.flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         hook.exec_result = result
         last = body[-1] if body and type(body[-1]) is ast.Expr else None
-        sys.displayhook = hook
-        failed = False
+        failed = True
+        trap.__enter__()
         try:
-            for node in body:
-                try:
-                    if node is last:
-                        code = compile(ast.Interactive([node]), name, "single", flags, True)
-                    else:
-                        code = compile(ast.Module([node], []), name, "exec", flags, True)
-                except Exception as error:
-                    result.error_before_exec = error
-                    shell.showtraceback((type(error), error, None))
-                    failed = True
-                    break
-                if self._exec(code, result):
-                    failed = True
-                    break
+            failed = self._run_each(body, last, name, flags, result)
         finally:
-            sys.displayhook = old_hook
+            trap.__exit__(None, None, None)
             shell.last_execution_succeeded = not failed
             hook.exec_result = None
+
+    def _run_each(self, body, last, name, flags, result):
+        """True when a statement failed."""
+        for node in body:
+            try:
+                if node is last:
+                    code = compile(ast.Interactive([node]), name, "single", flags, True)
+                else:
+                    code = compile(ast.Module([node], []), name, "exec", flags, True)
+            except Exception as error:
+                result.error_before_exec = error
+                self.shell.showtraceback((type(error), error, None))
+                return True
+            if self._exec(code, result):
+                return True
+        return False
 
     def _exec(self, code, result):
         shell = self.shell
@@ -169,7 +173,7 @@ class Runner:
                 sys.excepthook = hook
         except BaseException as error:
             result.error_in_exec = error
-            shell.showtraceback((type(error), error, error.__traceback__))
+            shell.showtraceback((type(error), error, None))
             return True
         return False
 
@@ -196,6 +200,7 @@ def run_call(runner, code, options):
     except BaseException as error:  # an interrupt that fell between the user's code and our bookkeeping
         gate.open = False
         shell.fail(error)
+    own_builtins.check()
     shell.executing = 0
     figures.end_call(shell)
     error, shell.cell_error = shell.cell_error, None
@@ -205,13 +210,12 @@ def run_call(runner, code, options):
 
 
 def _report(shell, error):
-    if isinstance(error, SystemExit):
+    if issubclass(type(error), SystemExit):
         return "exited", _exit_code(error)
-    transformer = shell.input_transformer_manager
-    shifts = (getattr(transformer, "line_shift", 0), getattr(transformer, "column_shift", 0))
-    fields = errors.report(error, hints.hint_for(error, shell), *shifts)
-    session.emit("error", fields)
-    return ("interrupted" if isinstance(error, KeyboardInterrupt) else "error"), None
+    session.emit("error", errors.report(error, hints.hint_for(error, shell)))
+    if issubclass(type(error), MemoryError):
+        errors.release(error)
+    return ("interrupted" if issubclass(type(error), KeyboardInterrupt) else "error"), None
 
 
 def _exit_code(error):

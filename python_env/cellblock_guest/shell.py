@@ -147,8 +147,8 @@ class GuestShell(InteractiveShell):
 
     def _remember(self, error):
         """sys.last_*, which %tb and %debug read. Not for MemoryError: its frames would keep what filled the memory alive."""
-        keep = error is not None and not isinstance(error, (MemoryError, SystemExit))
-        sys.last_type, sys.last_value, sys.last_traceback = (type(error), error, error.__traceback__) if keep else (None, None, None)
+        keep = error is not None and not issubclass(type(error), (MemoryError, SystemExit))
+        sys.last_type, sys.last_value, sys.last_traceback = (type(error), error, errors.traceback_of(error)) if keep else (None, None, None)
 
     def showtraceback(self, exc_tuple=None, filename=None, tb_offset=None, exception_only=False, running_compiled_code=False):
         error = exc_tuple[1] if exc_tuple else sys.exc_info()[1]
@@ -158,7 +158,7 @@ class GuestShell(InteractiveShell):
             streams.write_stderr("No traceback available to show.\n")
             return
         if self.executing:
-            if self._is_body or isinstance(error, (SystemExit, KeyboardInterrupt)):
+            if self._is_body or issubclass(type(error), (SystemExit, KeyboardInterrupt)):
                 return  # run_cell raises it
             text = f"{errors.name_of(error)}: {errors.value_of(error)}" if exception_only else errors.text_of(error)
             streams.write_stderr(text + "\n")
@@ -180,7 +180,7 @@ class GuestShell(InteractiveShell):
 
     def fail(self, error):
         """The running cell ended by this. An interrupt beats what it made of the cell's own clean-up."""
-        if self.cell_error is None or isinstance(error, KeyboardInterrupt):
+        if self.cell_error is None or issubclass(type(error), KeyboardInterrupt):
             self.cell_error = error
         self._remember(error)
 
@@ -188,6 +188,14 @@ class GuestShell(InteractiveShell):
 
     def ask_exit(self):
         raise SystemExit(0)
+
+    def transform_cell(self, raw_cell):
+        """Blank lines that had to be taken from the top are put back: line numbers are those of the submitted code."""
+        cell = super().transform_cell(raw_cell)
+        manager = self.input_transformer_manager
+        if not self.executing:
+            self.compile.column_shift = getattr(manager, "column_shift", 0)
+        return "\n" * getattr(manager, "line_shift", 0) + cell
 
     def should_run_async(self, raw_cell, *, transformed_cell=None, preprocessing_exc_tuple=None):
         """IPython compiles each cell once more to find out, which shows its syntax warnings twice."""
@@ -211,7 +219,7 @@ class GuestShell(InteractiveShell):
         try:
             result = super().run_cell(raw_cell, *args, **kwargs)
             error = result.error_before_exec or result.error_in_exec
-            if error is not None and (self._is_body or isinstance(error, (SystemExit, KeyboardInterrupt))):
+            if error is not None and (self._is_body or issubclass(type(error), (SystemExit, KeyboardInterrupt))):
                 raise error
             return result
         finally:
@@ -242,7 +250,7 @@ class GuestShell(InteractiveShell):
             return False
         if result is not None:
             result.error_in_exec = error
-        self.showtraceback((type(error), error, error.__traceback__))
+        self.showtraceback((type(error), error, None))
         return True
 
     runcode = run_code

@@ -3,8 +3,9 @@
 
 import os
 import sys
+import threading
 
-from . import environment, interrupts, libraries, processes, reseed, runner, session, streams, values, zygote
+from . import environment, errors, interrupts, libraries, own_builtins, processes, reseed, runner, session, streams, values, zygote
 
 _runner = None
 
@@ -25,6 +26,8 @@ def start(emit, options):
     if "" not in sys.path:
         sys.path.insert(0, "")  # modules that were uploaded to the workspace
     shell.history_manager.dir_hist[:] = [os.getcwd()]
+    threading.excepthook = errors.thread_excepthook
+    own_builtins.remember()
     _runner = runner.Runner(shell)
     interrupts.install()
 
@@ -33,12 +36,14 @@ def run(code, options):
     """Runs one cell. Returns status, exit_code and the number of live Python threads beside the main one."""
     status, exit_code, threads = "error", None, 0
     try:
+        own_builtins.check()
         session.current.call = int(options.get("call") or 0)
         session.current.cells_run += 1
         streams.begin_call()
         environment.set_arguments(options)
         status, exit_code = runner.run_call(_runner, code, options)
     except BaseException as error:
+        own_builtins.check()
         status = _salvage(error)
     finally:
         interrupts.gate.open = False
@@ -60,7 +65,7 @@ def _salvage(error):
         session.emit("error", fields)
     except BaseException:
         pass
-    return "interrupted" if isinstance(error, KeyboardInterrupt) else "error"
+    return "interrupted" if issubclass(type(error), KeyboardInterrupt) else "error"
 
 
 def _leave_child(status, exit_code):
