@@ -204,7 +204,8 @@ void SessionImpl::FillReceipt(const supervise::DiskUse& before, Record& record) 
     peak = std::max(peak, cgroup_->MemoryPeakBytes());
   } else if (worker_ != nullptr) {
     // The high-water mark is the process's, not the call's; a short call cannot have raised it unseen by much.
-    peak = std::max(peak, record.receipt.wall > absl::Milliseconds(5) ? worker_->process().ResidentPeakBytes() : worker_->process().ResidentBytes());
+    int64_t resident = record.receipt.wall > absl::Milliseconds(5) ? worker_->process().ResidentPeakBytes() : worker_->process().ResidentBytes();
+    peak = std::max(peak, resident - shared_bytes_);
   }
   record.receipt.memory_peak_bytes = std::max(peak, record.receipt.memory_peak_bytes);
   if (worker_ != nullptr) {
@@ -283,7 +284,8 @@ void SessionImpl::Tick() {
     memory_.processes_peak = std::max<int64_t>(memory_.processes_peak, cgroup_->Processes() - 1);  // without the jail's init
     return;
   }
-  supervise::MemorySample sample = supervise::SampleMemory(*jail_, &worker_->process(), policy_.limits.memory_bytes);
+  supervise::MemorySample sample = supervise::SampleMemory(*jail_, &worker_->process(), policy_.limits.memory_bytes + shared_bytes_);
+  sample.bytes = std::max<int64_t>(0, sample.bytes - shared_bytes_);
   memory_.peak_bytes = std::max<int64_t>(memory_.peak_bytes, sample.bytes);
   memory_.processes_peak = std::max<int64_t>(memory_.processes_peak, sample.processes);
   if (sample.bytes <= policy_.limits.memory_bytes) return;

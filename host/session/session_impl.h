@@ -94,6 +94,7 @@ class SessionImpl : public Session, private supervise::Watched {
   int64_t calls_ = 0;
   supervise::MemorySignals memory_;
   absl::Duration reaped_cpu_;
+  int64_t shared_bytes_ = 0;               // resident when ready: nearly all of it the zygote's, shared by every session
   std::mutex watched_mutex_;               // worker_ against the watch
   std::string late_output_, late_errors_;
 };

@@ -13,8 +13,9 @@ namespace {
 
 // On top of the session's own: the jail's init, and one for a program that is being started by it.
 constexpr int64_t kOwnProcesses = 2;
-// Stacks of threads (2 MiB each, most of it never touched) and arenas count as data; the resident limit is the one that matters.
-constexpr uint64_t kDataAllowance = uint64_t{192} << 20;
+// The soft limit (RLIMIT_DATA, MemoryError) lies this much below the hard one (cgroup or watch), so that it is met first.
+constexpr int64_t kSoftMarginMin = int64_t{4} << 20;
+constexpr int64_t kSoftMarginMax = int64_t{64} << 20;
 constexpr uint64_t kMainStackBytes = uint64_t{8} << 20;
 constexpr size_t kFrameRoom = 64 * 1024;
 
@@ -97,7 +98,8 @@ confine::Spec SessionImpl::WorkerSpec(const supervise::Zygote& zygote) {
   spec.open_files = static_cast<uint64_t>(limits.open_files);
   spec.file_bytes = static_cast<uint64_t>(limits.file_bytes);
   spec.processes = static_cast<uint64_t>(limits.processes + kOwnProcesses);
-  spec.data_bytes = zygote.data_bytes + static_cast<uint64_t>(limits.memory_bytes) + kDataAllowance;
+  int64_t margin = std::clamp(limits.memory_bytes / 32, kSoftMarginMin, kSoftMarginMax);
+  spec.data_bytes = zygote.data_bytes + static_cast<uint64_t>(limits.memory_bytes - margin);
   spec.stack_bytes = kMainStackBytes;
   spec.cpus = cpus_;
   spec.read_only_paths = {"/usr", "/etc", "/opt", "/proc", "/dev"};
@@ -159,6 +161,7 @@ absl::Status SessionImpl::StartWorker() {
   DescribeLayers(worker->report());
   std::lock_guard<std::mutex> lock(watched_mutex_);
   worker_ = std::move(worker);
+  shared_bytes_ = worker_->process().ResidentBytes();
   memory_.killed = false;
   reaped_cpu_ = absl::ZeroDuration();
   kept_busy_ = false;

@@ -43,7 +43,10 @@ int PollMilliseconds(absl::Duration duration) {
 class PythonCall {
  public:
   PythonCall(const CallParties& parties, CallOptions& options, OutputPump& pump, absl::Time start)
-      : parties_(parties), worker_(*parties.worker), options_(options), pump_(pump), clock_(parties.policy.limits, options.timeout, start), cpu_before_(worker_.process().CpuTime()) {}
+      : parties_(parties), worker_(*parties.worker), options_(options), pump_(pump), clock_(parties.policy.limits, options.timeout, start), cpu_before_(worker_.process().CpuTime()) {
+    absl::StatusOr<sys::ProcReader::Stat> stat = parties.policy.limits.cpu.has_value() ? worker_.process().ReadStat() : absl::StatusOr<sys::ProcReader::Stat>(sys::ProcReader::Stat());
+    if (stat.ok()) reaped_before_ = stat->reaped_children_cpu;
+  }
 
   absl::Status Run(absl::string_view code) {
     wire::ExecuteCell cell;
@@ -60,6 +63,19 @@ class PythonCall {
 
   Evidence& evidence() { return evidence_; }
   absl::Duration Cpu() const { return worker_.process().CpuTime() - cpu_before_; }
+  // With its children, for the limit.
+  absl::Duration CpuOfAll() const {
+    absl::Duration total = Cpu();
+    absl::StatusOr<sys::ProcReader::Stat> stat = worker_.process().ReadStat();
+    if (!stat.ok()) return total;
+    total += stat->reaped_children_cpu - reaped_before_;
+    for (pid_t pid : sys::Descendants({worker_.process().pid(), parties_.jail.host_pid})) {
+      absl::StatusOr<sys::ProcReader> child = sys::ProcReader::Create(pid);
+      if (child.ok()) total += child->CpuTime();
+    }
+    return total;
+  }
+  absl::Duration cpu_before() const { return cpu_before_; }
 
  private:
   absl::Status Step() {
@@ -79,7 +95,7 @@ class PythonCall {
       [[maybe_unused]] ssize_t got = read(options_.interrupt_fd, &count, sizeof(count));
       Act(clock_.Request(absl::Now()));
     }
-    Act(clock_.Tick(absl::Now(), parties_.policy.limits.cpu.has_value() ? Cpu() : absl::ZeroDuration()));
+    Act(clock_.Tick(absl::Now(), parties_.policy.limits.cpu.has_value() ? CpuOfAll() : absl::ZeroDuration()));
     if (items[3].revents != 0 && !evidence_.done.has_value()) {
       Frames();  // what it sent before it ended
       if (!evidence_.done.has_value() || clock_.stop() != Stop::kNone) evidence_.done.reset();
@@ -171,6 +187,7 @@ class PythonCall {
   OutputPump& pump_;
   StopClock clock_;
   absl::Duration cpu_before_;
+  absl::Duration reaped_before_;
   uint64_t nonce_ = NewNonce();
   Evidence evidence_;
   bool output_open_ = true, errors_open_ = true;
@@ -218,7 +235,7 @@ class BashCall {
   absl::Status Step(int output, int errors) {
     std::array<pollfd, 4> items = {pollfd{output_open_ ? output : -1, POLLIN, 0}, pollfd{errors_open_ ? errors : -1, POLLIN, 0}, pollfd{parties_.jail.init->fd(), POLLIN, 0},
                                    pollfd{options_.interrupt_fd, POLLIN, 0}};
-    absl::Duration wait = std::min(clock_.UntilNext(absl::Now()), kProgressPoll);
+    absl::Duration wait = std::min(clock_.UntilNext(absl::Now()), parties_.policy.limits.cpu.has_value() ? kCpuPoll : kProgressPoll);
     int ready = poll(items.data(), items.size(), PollMilliseconds(wait));
     if (ready < 0 && errno != EINTR) return sys::ErrnoStatus("wait for bash");
     if (ready == 0) pump_.Poll();
@@ -235,8 +252,21 @@ class BashCall {
       [[maybe_unused]] ssize_t got = read(options_.interrupt_fd, &count, sizeof(count));
       Act(clock_.Request(absl::Now()));
     }
-    Act(clock_.Tick(absl::Now(), parties_.cgroup != nullptr ? absl::ZeroDuration() : absl::ZeroDuration()));
+    Act(clock_.Tick(absl::Now(), Cpu()));
     return absl::OkStatus();
+  }
+
+  // Of everything that the jail's init has started and not reaped yet; read only where a limit asks for it.
+  absl::Duration Cpu() const {
+    absl::Duration total;
+    if (!parties_.policy.limits.cpu.has_value()) return total;
+    for (pid_t pid : sys::Descendants({parties_.jail.host_pid})) {
+      absl::StatusOr<sys::ProcReader> process = sys::ProcReader::Create(pid);
+      if (!process.ok()) continue;
+      absl::StatusOr<sys::ProcReader::Stat> stat = process->ReadStat();
+      total += process->CpuTime() + (stat.ok() ? stat->reaped_children_cpu : absl::ZeroDuration());
+    }
+    return total;
   }
 
   void Act(StopClock::Act act) {
@@ -271,6 +301,10 @@ class BashCall {
 bool KilledForMemory(const CallParties& parties, const CallOptions& options) {
   if (parties.memory.killed) return true;
   return parties.cgroup != nullptr && parties.cgroup->OutOfMemoryKills() > options.out_of_memory_kills_before;
+}
+
+int64_t PeakBytes(const CallParties& parties) {
+  return std::max<int64_t>(parties.memory.peak_bytes, parties.cgroup != nullptr ? parties.cgroup->MemoryPeakBytes() : 0);
 }
 
 }  // namespace
@@ -323,8 +357,9 @@ absl::Status RunPythonCall(const CallParties& parties, absl::string_view code, C
   Evidence& evidence = call.evidence();
   evidence.timeout = options.timeout;
   record.receipt.wall = absl::Now() - start;
-  if (!evidence.exit.has_value()) record.receipt.cpu = call.Cpu();
+  record.receipt.cpu = evidence.exit.has_value() ? std::max(evidence.exit->cpu - call.cpu_before(), absl::ZeroDuration()) : call.Cpu();
   evidence.out_of_memory = KilledForMemory(parties, options);
+  record.receipt.memory_peak_bytes = PeakBytes(parties);
   record.receipt.threads_kept = evidence.done.has_value() ? static_cast<int64_t>(evidence.done->threads & 0xffff) : 0;
   Classify(evidence, parties.policy, record);
   return absl::OkStatus();
@@ -345,6 +380,7 @@ absl::Status RunBashCall(const CallParties& parties, absl::string_view code, con
   record.receipt.wall = absl::Now() - start;
   record.receipt.cpu = evidence.exit.has_value() ? evidence.exit->cpu : absl::ZeroDuration();
   evidence.out_of_memory = KilledForMemory(parties, options);
+  record.receipt.memory_peak_bytes = PeakBytes(parties);
   Classify(evidence, parties.policy, record);
   return absl::OkStatus();
 }

@@ -1,0 +1,78 @@
+// Limits that code survives are said in the receipt.
+#include "session/receipt.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace cellblock::session {
+namespace {
+
+Record WithError(const char* name, const char* value) {
+  Record record;
+  record.error = ErrorInfo{};
+  record.error->name = name;
+  record.error->value = value;
+  return record;
+}
+
+std::vector<std::string> Names(const Record& record) {
+  std::vector<std::string> names;
+  for (const LimitHit& hit : record.receipt.limits_hit) names.push_back(hit.name);
+  return names;
+}
+
+TEST(ReceiptTest, NamesTheLimitThatAnErrorComesFrom) {
+  const struct {
+    const char* name;
+    const char* value;
+    const char* limit;
+  } cases[] = {{"MemoryError", "", "memory"},
+               {"numpy._core._exceptions._ArrayMemoryError", "Unable to allocate", "memory"},
+               {"OSError", "[Errno 28] No space left on device", "workspace"},
+               {"OSError", "[Errno 27] File too large", "file_size"},
+               {"RuntimeError", "can't start new thread", "processes"},
+               {"BlockingIOError", "[Errno 11] Resource temporarily unavailable", "processes"},
+               {"OSError", "[Errno 24] Too many open files", "open_files"}};
+  for (const auto& c : cases) {
+    Record record = WithError(c.name, c.value);
+    AddLimitsHit(Policy{}, {}, record);
+    EXPECT_THAT(Names(record), ::testing::ElementsAre(c.limit)) << c.value;
+  }
+}
+
+TEST(ReceiptTest, AFullDiskIsSeenWithoutAnError) {
+  Record record;
+  supervise::DiskUse disk;
+  disk.workspace_full = true;
+  disk.inodes_full = true;
+  AddLimitsHit(Policy{}, disk, record);
+  EXPECT_THAT(Names(record), ::testing::ElementsAre("workspace", "workspace_files"));
+}
+
+TEST(ReceiptTest, AnOrdinaryErrorHitsNothing) {
+  Record record = WithError("ValueError", "invalid literal");
+  AddLimitsHit(Policy{}, {}, record);
+  AddDenials(record);
+  EXPECT_TRUE(record.receipt.limits_hit.empty());
+  EXPECT_TRUE(record.denials.empty());
+}
+
+TEST(ReceiptTest, ADenialNamesItsRule) {
+  Record record = WithError("OSError", "[Errno 30] Read-only file system: '/etc/x'");
+  AddDenials(record);
+  ASSERT_EQ(record.denials.size(), 1u);
+  EXPECT_EQ(record.denials[0].kind, "file");
+  record = WithError("gaierror", "[Errno -3] Temporary failure in name resolution");
+  AddDenials(record);
+  ASSERT_EQ(record.denials.size(), 1u);
+  EXPECT_EQ(record.denials[0].kind, "network");
+}
+
+TEST(ReceiptTest, TheShorterTimeoutIsTheOneThatApplied) {
+  auto limits = DescribeLimits(Policy{}, absl::Seconds(3));
+  EXPECT_EQ(limits[0].second, "3s");
+  EXPECT_EQ(DescribeLimits(Policy{}, absl::Hours(9))[0].second, "2m");
+}
+
+}  // namespace
+}  // namespace cellblock::session

@@ -1,0 +1,79 @@
+// Control groups where this machine and user have them; the reason where not.
+#include "sys/cgroup.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/status_matchers.h"
+
+namespace cellblock::sys {
+namespace {
+
+class CgroupTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    absl::StatusOr<std::unique_ptr<CgroupParent>> parent = CgroupParent::Create(absl::StrCat("cellblock-test-", getpid()), [this](const std::string& folder) { told_.push_back(folder); });
+    if (!parent.ok()) GTEST_SKIP() << "missing kernel feature: a cgroup this user may write (" << parent.status().message() << ")";
+    parent_ = *std::move(parent);
+  }
+  std::vector<std::string> told_;
+  std::unique_ptr<CgroupParent> parent_;
+};
+
+TEST_F(CgroupTest, LimitsProcessesAndRemovesItsFolders) {
+  std::vector<std::string> folders;
+  {
+    CELLBLOCK_ASSERT_OK_AND_ASSIGN(std::unique_ptr<Cgroup> group, Cgroup::Create(*parent_, "one", {256 << 20, 3, 1}));
+    for (const std::string& folder : parent_->folders()) folders.push_back(folder + "/one");
+    pid_t child = fork();
+    if (child == 0) {
+      raise(SIGSTOP);
+      int forked = 0;
+      for (int i = 0; i < 10; ++i) {
+        pid_t pid = fork();
+        if (pid == 0) pause();
+        forked += pid > 0;
+      }
+      _exit(forked);
+    }
+    int status;
+    waitpid(child, &status, WUNTRACED);
+    ASSERT_THAT(group->Attach({child}), IsOk());
+    EXPECT_EQ(group->Processes(), 1);
+    kill(child, SIGCONT);
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(WEXITSTATUS(status), 2) << "itself and two more make three";
+    EXPECT_GE(group->ProcessesRefused(), 1);
+    EXPECT_EQ(group->OutOfMemoryKills(), 0);
+  }
+  for (const std::string& folder : folders) EXPECT_NE(access(folder.c_str(), F_OK), 0) << folder;
+}
+
+TEST_F(CgroupTest, KillsForMemoryAndCountsIt) {
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(std::unique_ptr<Cgroup> group, Cgroup::Create(*parent_, "two", {64 << 20, 10, 1}));
+  pid_t child = fork();
+  if (child == 0) {
+    raise(SIGSTOP);
+    std::string big(size_t{200} << 20, 'x');
+    _exit(big[100] == 'x' ? 0 : 1);
+  }
+  int status;
+  waitpid(child, &status, WUNTRACED);
+  ASSERT_THAT(group->Attach({child}), IsOk());
+  kill(child, SIGCONT);
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  EXPECT_GE(group->OutOfMemoryKills(), 1);
+  EXPECT_GE(group->MemoryPeakBytes(), 60 << 20);
+}
+
+TEST_F(CgroupTest, TellsWhatToSweepBeforeItIsMade) { EXPECT_GE(told_.size(), parent_->folders().size()); }
+
+}  // namespace
+}  // namespace cellblock::sys
