@@ -86,7 +86,7 @@ def reseed(seed=None):
     draw = random.Random(f"cellblock {int(seed)}").getrandbits if seed is not None else _entropy
     random.seed(int(seed) if seed is not None else None)
     _reseed_numpy(seed, draw)
-    seen = {id(random._inst)}
+    seen = {id(random._inst)} | _numpys_own()  # seeded above; doing it twice would only copy pages
     for generator in _found:
         if id(generator) not in seen:
             seen.add(id(generator))
@@ -108,6 +108,11 @@ def _reseed_numpy(seed, draw):
     if seed is not None:
         # default_rng() without a seed asks this for its entropy
         sys.modules["numpy.random.bit_generator"].randbits = draw
+
+
+def _numpys_own():
+    state = getattr(sys.modules.get("numpy.random.mtrand"), "_rand", None)
+    return set() if state is None else {id(part) for part in _parts(state)}
 
 
 def _late_numpy(seed, draw):
@@ -158,6 +163,14 @@ def _refresh_names():
     if process is not None:
         process._current_process.authkey = os.urandom(32)
         process.ORIGINAL_DIR = os.getcwd()
+
+
+def settle():
+    """In the zygote: first uses that would else set up library state, and so copy hundreds of pages, in each worker."""
+    _refresh_openssl()
+    ssl = sys.modules.get("ssl")
+    if ssl is not None:
+        ssl.RAND_bytes(16)
 
 
 def _refresh_openssl():

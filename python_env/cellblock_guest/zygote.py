@@ -118,5 +118,6 @@ def audit_generators():
 def freeze():
     """Collects and freezes: workers then share these objects' pages for longer."""
     errors.text_of(ValueError("warm"))
+    reseed.settle()
     gc.collect()
     gc.freeze()
