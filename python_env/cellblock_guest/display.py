@@ -9,7 +9,7 @@ from IPython.core.displaypub import DisplayPublisher
 from IPython.core.formatters import DisplayFormatter
 from IPython.lib import pretty
 
-from . import history, interrupts, session, values
+from . import figures, history, interrupts, session, values
 
 _PLAIN_TYPES = (int, str, float, bool)
 _repr_printer = pretty._type_pprinters[int]
@@ -86,7 +86,10 @@ class GuestDisplayHook(DisplayHook):
             return
         self._is_active = True
         try:
-            bundle, metadata = self._own_shell.display_formatter.format(result)
+            if figures.was_shown(result):
+                bundle, metadata = {"text/plain": values.safe_repr(result)}, {}
+            else:
+                bundle, metadata = self._own_shell.display_formatter.format(result)
             interrupts.shielded(self._finish, result, bundle, metadata)
         finally:
             self._is_active = False

@@ -24,6 +24,7 @@ class _State:
         self.count = 0
         self.shown = weakref.WeakKeyDictionary()  # figure -> digest of the image last shown
         self.in_call = 0
+        self.shown_in_call = weakref.WeakSet()
         self.glyphs = set()  # code points that no font had, in this call
         self.families = set()  # font families that are not there, in this call
         self.svg = False
@@ -89,6 +90,7 @@ def png_of(figure):
     if data is None:
         return None
     _state.shown[figure] = hashlib.blake2b(data, digest_size=16).digest()
+    _state.shown_in_call.add(figure)
     width, height = int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
     metadata = {"width": width, "height": height}
     chart = chart_data.describe(figure)
@@ -202,7 +204,7 @@ def flush(shell):
                 if _changed_since_shown(figure):
                     _show(figure, shell)
             except Exception as error:
-                if shell.cell_error is None and not shell.executing:
+                if shell.cell_error is None and shell.executing <= 1:  # 1: called as an event at the end of the cell
                     shell.fail(error)
                 else:
                     streams.write_stderr(errors.text_of(error) + "\n")
@@ -214,8 +216,15 @@ def flush(shell):
         streams.write_stderr(f"{left} figures of the interrupted cell were not drawn.\n")
 
 
+def was_shown(value):
+    """Whether value is a figure that this call has shown as it is now; as the cell's value it is then text alone."""
+    return type(value).__module__ == "matplotlib.figure" and value in _state.shown_in_call and not _changed_since_shown(value)
+
+
 def begin_call():
     _state.in_call = 0
+    if _state.shown_in_call:
+        _state.shown_in_call.clear()
     if _state.glyphs or _state.families:
         _state.glyphs.clear()
         _state.families.clear()

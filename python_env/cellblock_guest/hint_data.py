@@ -260,7 +260,7 @@ def candidate_encodings(data):
         odd_case = sum(a.islower() and b.isupper() for a, b in zip(text, text[1:]))  # aBc: the wrong alphabet
         share = (letters * (1 if name in ("cp1251", "iso8859-7") else 2) - 4 * odd_case) / max(high, 1)
         if share > 0.8 and high > 8:
-            found.append((share - 0.001 * len(found), name))
+            found.append((share - 0.001 * len(found) + 0.01 * (name == "shift_jis"), name))  # kana are no accident
     names = [name for _, name in sorted(found, reverse=True)][:2]
     for name in ("cp1252", "latin-1"):
         try:

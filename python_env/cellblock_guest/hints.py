@@ -31,10 +31,14 @@ def hint_for(error, shell):
 
 def _get(error, name):
     """An attribute that the interpreter's own exception classes have, without running a property of a subclass."""
-    try:
-        return object.__getattribute__(error, name)
-    except Exception:
-        return None
+    for cls in type.__getattribute__(type(error), "__mro__"):
+        slot = cls.__dict__.get(name) if cls.__module__ == "builtins" else None
+        if slot is not None:
+            try:
+                return slot.__get__(error)
+            except Exception:
+                return None
+    return None
 
 
 def _hint(error, shell):

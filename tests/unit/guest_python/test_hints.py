@@ -1,0 +1,163 @@
+# Hints: short, true, cheap, and never running user code.
+
+import os
+import time
+import unittest
+
+import support
+from support import Session
+
+support.zygote()
+from cellblock_guest import hint_data, hints, names  # noqa: E402
+
+SECONDS_MAX = 0.05
+
+
+class HintTest(unittest.TestCase):
+    def setUp(self):
+        self.session = Session()
+        self.addCleanup(self.session.close)
+        self.session.run("import pandas as pd, numpy as np\nimport cellblock_guest.runner as r, time\nhint_for = r.hints.hint_for\ndef timed(error, shell):\n    started = time.thread_time()\n    text = hint_for(error, shell)\n    r.seconds = time.thread_time() - started\n    return text\nr.hints.hint_for = timed")
+
+    def write(self, name, data):
+        path = os.path.join(self.session.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(data if isinstance(data, bytes) else data.encode())
+
+    def hint(self, code):
+        outcome = self.session.run(code)
+        self.assertIn(outcome.status, ("error", "interrupted"), code)
+        hint = outcome.error["hint"]
+        self.assertLessEqual(len(hint), hints.HINT_CHARACTERS_MAX)
+        self.assertNotIn("\n", hint)
+        self.session.run("r.last = r.seconds")
+        self.assertLess(float(self.session.run("r.last").result), SECONDS_MAX, code)
+        return hint
+
+    def test_missing_modules(self):
+        for code, expected in (("import pandsa", "pandas"), ("import sklern", "sklearn"), ("import scikit_learn", "sklearn"), ("import beautifulsoup4", "bs4"), ("import cv2", "Pillow"), ("import torch.nn", "scikit-learn"),
+                               ("import quite_unknown_thing", "Installed: "), ("from numpy import arrray", "array"), ("import numpy.randm", "random"), ("from sklearn.ensembel import X", "ensemble")):
+            with self.subTest(code=code):
+                self.assertIn(expected, self.hint(code))
+        self.assertIn("network is off", self.hint("import quite_unknown_thing"))
+
+    def test_missing_files(self):
+        self.write("sales.csv", "a\n1\n")
+        self.write("sub/deep.csv", "a\n1\n")
+        self.write("Données – été (1).csv", "a\n1\n")
+        for code, expected in (("open('sale.csv')", "'sales.csv'"), ("pd.read_csv('Sales.CSV')", "'sales.csv'"), ("pd.read_csv('donnees_ete_1.csv')", "Données"), ("open('zzz.txt')", "'sales.csv'"), ("open('/mnt/nothere/deep.csv')", "'sub/deep.csv'"),
+                               ("open('sub/dep.csv')", "'sub/deep.csv'"), ("import os; os.listdir('nofolder')", "sales.csv"), ("pd.read_excel('sales.xlsx')", "'sales.csv'"), ("import subprocess; subprocess.run(['nosuchprogram'])", "no program 'nosuchprogram'")):
+            with self.subTest(code=code):
+                self.assertIn(expected, self.hint(code))
+
+    def test_names(self):
+        self.session.run("customers = 1\ntotal_sales = 2")
+        for code, expected in (("custmers", "'customers'"), ("totalSales", "'total_sales'"), ("pritn(1)", "'print'"), ("plt.plot([1])", "import matplotlib.pyplot as plt"), ("def f():\n    local_value = 1\n    return locl_value\nf()", "'local_value'")):
+            with self.subTest(code=code):
+                self.assertIn(expected, self.hint(code))
+
+    def test_names_lost_in_a_restart(self):
+        with Session() as session:
+            session.call = 7
+            self.assertIn("restarted", session.run("df.head()").error["hint"])
+        self.assertNotIn("restarted", self.hint("never_there"))
+
+    def test_data_frame_columns_and_keys(self):
+        self.session.run("df = pd.DataFrame({'Customer Name': [1], 'total': [2]})\ns = pd.Series([1], index=['alpha'])\nd = {'alpha': 1, 'beta': 2}")
+        for code, expected in (("df['customer_name']", "'Customer Name'"), ("df[['total', 'Totl']]", "'total'"), ("df.groupby('Total').sum()", "'total'"), ("df.sort_values('totals')", "'total'"), ("df.totl", "'total'"), ("df.loc['x']", "'total'"),
+                               ("s['alpa']", "'alpha'"), ("d['alpa']", "'alpha'"), ("df.drop(columns=['toal'])", "total"), ("df['zzz']", "'Customer Name', 'total'"), ("df.merge(df, on='totaal')", "'total'")):
+            with self.subTest(code=code):
+                self.assertIn(expected, self.hint(code))
+
+    def test_attributes(self):
+        for code, expected in (("[].appendd(1)", "'append'"), ("'a'.uper()", "'upper'"), ("np.arrange(3)", "'arange'"), ("pd.DataFrame().append(1)", "pd.concat"), ("pd.Series([1]).iteritems()", ".items()"), ("x = [1].sort()\nx.append(2)", "None"),
+                               ("class A:\n    colour = 1\nA().color", "'colour'"), ("import math\nmath.squirt(2)", "'sqrt'")):
+            with self.subTest(code=code):
+                self.assertIn(expected, self.hint(code))
+
+    def test_encodings(self):
+        greek = "όνομα,τιμή\nΑθήνα,1\nΘεσσαλονίκη,2\nΠάτρα,3\n"
+        for name, text, encoding in (("greek.csv", greek, "iso8859-7"), ("russian.csv", "имя,цена\nМосква,1\nСанкт-Петербург,2\n", "cp1251"), ("french.csv", "nom,prix\nété,1\nfrançais,2\n", "cp1252"), ("chinese.csv", "姓名,价格\n北京,1\n上海,2\n广州,3\n", "gb18030"),
+                                     ("japanese.csv", "なまえ,ねだん\nとうきょう,1\nおおさか,2\n", "shift_jis"), ("utf16.csv", "a,b\n1,2\n" * 20, "utf-16")):
+            with self.subTest(name=name):
+                self.write(name, text.encode(encoding))
+                hint = self.hint(f"pd.read_csv('{name}')")
+                self.assertIn(f"encoding='{encoding}'", hint)
+                self.assertIn(name, hint)
+        self.write("zip.csv", b"PK\x03\x04" + bytes(range(256)) * 10)
+        self.assertIn("no text", self.hint("open('zip.csv', encoding='utf-8').read()"))
+        self.assertIn("iso8859-7", self.hint("open('greek.csv').read()"))
+
+    def test_tables_that_do_not_parse(self):
+        self.write("semi.csv", "a;b;c\n1,5;2;3\n" + "4;5,1,2,3;6\n" * 5)
+        self.assertIn("sep=';'", self.hint("pd.read_csv('semi.csv')"))
+        self.write("preamble.csv", "A report\nmade today\n\na,b,c\n1,2,3\n4,5,6\n")
+        self.assertIn("skiprows", self.hint("pd.read_csv('preamble.csv')"))
+        self.write("ragged.csv", "a,b\n1,2\n" * 10 + "1,2,3,4\n")
+        self.assertIn("on_bad_lines", self.hint("pd.read_csv('ragged.csv')"))
+
+    def test_refused_and_full(self):
+        for code, expected in (("raise OSError(30, 'Read-only file system', '/usr/x')", "/tmp"), ("raise PermissionError(13, 'Permission denied', '/etc/x')", self.session.folder), ("raise OSError(28, 'No space left on device')", "disk space"), ("raise OSError(122, 'Disk quota exceeded')", "disk space"),
+                               ("raise OSError(27, 'File too large')", "one file"), ("raise BlockingIOError(11, 'Resource temporarily unavailable: fork')", "processes"), ("raise RuntimeError(\"can't start new thread\")", "threads"), ("raise MemoryError", "2,048 MiB"), ("raise OSError(24, 'Too many open files')", "open files")):
+            with self.subTest(code=code):
+                self.assertIn(expected, self.hint(code))
+
+    def test_network(self):
+        for code in ("import socket\nsocket.getaddrinfo('no-such-host.invalid', 443)", "import urllib.request\nurllib.request.urlopen('http://127.0.0.1:1/')", "import requests\nrequests.get('http://127.0.0.1:1/')", "import httpx\nhttpx.get('http://127.0.0.1:1/')", "pd.read_csv('http://127.0.0.1:1/a.csv')", "raise OSError(101, 'Network is unreachable')"):
+            with self.subTest(code=code):
+                self.assertIn("network is off", self.hint(code))
+        with Session(network="allowlist") as session:
+            self.assertIn("policy", session.run("raise ConnectionRefusedError(111, 'refused')").error["hint"])
+
+    def test_pools_loops_and_pastes(self):
+        self.assertIn("fewer workers", self.hint("import os\nfrom concurrent.futures import ProcessPoolExecutor\nwith ProcessPoolExecutor(1) as e:\n    e.submit(os._exit, 3).result()"))
+        self.assertIn("await f()", self.hint("import asyncio\nawait asyncio.sleep(0)\nasyncio.run(asyncio.sleep(0))"))
+        self.assertIn("```", self.hint("```python\nprint(1)\n```"))
+        self.assertIn("quotes", self.hint("x = “a”"))
+        self.assertIn("debugger", self.hint("import pdb; pdb.set_trace()\n1"))
+
+    def test_no_user_code_runs_for_a_hint(self):
+        self.session.run("ran = []")
+        for code in ("class A:\n    def __dir__(self): ran.append('dir'); return []\n    def __getattr__(self, n): ran.append(n); raise AttributeError(n)\nA().foo",
+                     "class D(dict):\n    def keys(self): ran.append('keys'); return []\n    def __iter__(self): ran.append('iter'); return iter(())\nd = D(a=1)\nd['b']",
+                     "class E(NameError):\n    @property\n    def name(self): ran.append('name'); return 'x'\nraise E()",
+                     "class F(pd.DataFrame):\n    @property\n    def columns(self): ran.append('columns'); return []\nF.__module__ = 'pandas.x'\nraise KeyError('k')",
+                     "class K(str):\n    def __hash__(self): ran.append('hash'); return 1\n    def __eq__(self, o): ran.append('eq'); return False\nraise KeyError(K('x'))"):
+            with self.subTest(code=code):
+                self.session.run(f"ran.clear()")
+                before = self.session.run("0")
+                self.session.run(code)
+                ran = self.session.run("ran").result
+                self.assertIn(ran, ("[]", "['foo']"), before)
+
+    def test_hints_never_raise(self):
+        for code in ("raise ModuleNotFoundError", "raise ImportError(5)", "raise NameError", "raise AttributeError(name=5, obj=object)", "raise KeyError", "raise KeyError([1])", "raise FileNotFoundError", "raise FileNotFoundError(2, 'x', b'\\xff')", "raise FileNotFoundError(2, 'x', 5)",
+                     "raise OSError", "raise UnicodeDecodeError('utf-8', b'', 0, 0, '')", "raise UnicodeError", "raise SyntaxError", "raise SyntaxError('x', 5)", "raise EOFError", "class ParserError(Exception): pass\nraise ParserError", "import os, tempfile\nos.chdir(tempfile.mkdtemp()); os.rmdir(os.getcwd()); open('x')"):
+            with self.subTest(code=code):
+                self.assertIsInstance(self.session.run(code).error["hint"], str)
+
+
+class NearTest(unittest.TestCase):
+    def test_order_and_bounds(self):
+        self.assertEqual(names.near("customer_name", ["x", "Customer Name", "customer_nam"])[0], "Customer Name")
+        self.assertEqual(names.near("a", []), [])
+        self.assertEqual(names.near("x" * 10_000, ["y" * 10_000]), [])
+        started = time.thread_time()
+        names.near("abcdefgh", [f"abcdefg{i}" for i in range(names.CANDIDATES_MAX * 4)])
+        self.assertLess(time.thread_time() - started, 1.0)
+
+    def test_listing_is_cut(self):
+        self.assertEqual(names.listed("abc", 2), "a, b, … (3 in all)")
+
+    def test_folder_listing_is_bounded(self):
+        import tempfile
+
+        with tempfile.TemporaryDirectory() as folder:
+            for i in range(hint_data.ENTRIES_MAX + 5):
+                open(os.path.join(folder, f"f{i}"), "w").close()
+            self.assertEqual(len(hint_data.folder_names(folder)), hint_data.ENTRIES_MAX)
+
+
+if __name__ == "__main__":
+    unittest.main()
