@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <string>
+#include <utility>
 
 #include "base/status_macros.h"
 #include "sys/files.h"
@@ -46,7 +47,9 @@ absl::StatusOr<wire::Frame> Channel::Receive() {
 
 absl::Status Channel::Send(wire::FrameType type, uint64_t nonce, absl::string_view body) {
   if (!g_open) return absl::UnavailableError("no channel in a forked child");
-  std::string bytes = wire::EncodeFrame(type, nonce, body);
+  std::string bytes = std::move(held_);
+  held_.clear();
+  bytes += wire::EncodeFrame(type, nonce, body);
   absl::string_view rest = bytes;
   while (!rest.empty()) {
     ssize_t count = send(kChannelFd, rest.data(), rest.size(), MSG_NOSIGNAL);

@@ -2,6 +2,8 @@
 #ifndef CELLBLOCK_GUEST_CHANNEL_H_
 #define CELLBLOCK_GUEST_CHANNEL_H_
 
+#include <string>
+
 #include "absl/status/statusor.h"
 #include "wire/frame.h"
 
@@ -17,11 +19,14 @@ class Channel {
   // Blocks; interrupts don't end it. kUnavailable when the supervisor has gone, or in a child forked by user code.
   absl::StatusOr<wire::Frame> Receive();
   absl::Status Send(wire::FrameType type, uint64_t nonce, absl::string_view body);
+  // Sent together with the next frame, in one write: most cells end with a value and nothing after it.
+  void Hold(wire::FrameType type, uint64_t nonce, absl::string_view body) { held_ += wire::EncodeFrame(type, nonce, body); }
   // Sends, and returns once both output pipes were drained.
   absl::Status SendAndWait(wire::FrameType type, uint64_t nonce, absl::string_view body);
 
  private:
   wire::FrameParser parser_;
+  std::string held_;
 };
 
 }  // namespace cellblock::guest

@@ -109,7 +109,9 @@ class Worker {
       nonce_ = frame.nonce;
       DropPendingInterrupt(interpreter_);
       BlockInterrupts(false);
+      in_call_ = true;
       CELLBLOCK_ASSIGN_OR_RETURN(wire::CellDone done, interpreter_.RunCell(cell));
+      in_call_ = false;
       std::fflush(nullptr);
       CELLBLOCK_RETURN_IF_ERROR(channel_.Send(wire::FrameType::kDone, nonce_, wire::EncodeBody(done)));
     }
@@ -118,6 +120,7 @@ class Worker {
  private:
   void Emit(interp::Emission emission) {
     using Kind = interp::Emission::Kind;
+    if (!in_call_) return;  // from a thread, between two calls: nobody reads it, and nobody would acknowledge it
     std::fflush(nullptr);  // what C code has buffered was written before this
     switch (emission.kind) {
       case Kind::kDisplay:
@@ -125,7 +128,7 @@ class Worker {
       case Kind::kUpdate:
         return (void)channel_.SendAndWait(wire::FrameType::kUpdate, nonce_, Bounded(std::move(emission.output)));
       case Kind::kResult:
-        return (void)channel_.SendAndWait(wire::FrameType::kResult, nonce_, Bounded(std::move(emission.output)));
+        return channel_.Hold(wire::FrameType::kResult, nonce_, Bounded(std::move(emission.output)));
       case Kind::kClear: {
         wire::GuestClear clear;
         clear.wait = emission.clear_wait ? 1 : 0;
@@ -135,7 +138,7 @@ class Worker {
         for (std::string* text : {&emission.error.name, &emission.error.value, &emission.error.traceback, &emission.error.hint}) {
           if (text->size() > kErrorTextBytesMax) text->resize(kErrorTextBytesMax);
         }
-        return (void)channel_.Send(wire::FrameType::kError, nonce_, wire::EncodeBody(emission.error));
+        return channel_.Hold(wire::FrameType::kError, nonce_, wire::EncodeBody(emission.error));
       case Kind::kSync:
         return (void)channel_.SendAndWait(wire::FrameType::kSync, nonce_, "");
     }
@@ -146,7 +149,7 @@ class Worker {
     std::string body = wire::EncodeBody(output);
     if (body.size() <= result_bytes_max_) return body;
     wire::GuestOutput note;
-    note.mime = {"text/plain", "t", absl::StrCat("[a result of ", body.size(), " bytes was left out: limits.result_bytes is ", result_bytes_max_, "]")};
+    note.mime = {"text/plain", "t", absl::StrCat("[a result of ", body.size(), " bytes was left out: limits.result_size is ", result_bytes_max_, "]")};
     note.metadata = "{}";
     note.display_id = output.display_id.substr(0, 256);
     return wire::EncodeBody(note);
@@ -157,6 +160,7 @@ class Worker {
   interp::Interpreter& interpreter_;
   Channel& channel_;
   uint64_t nonce_ = 0;
+  bool in_call_ = false;
   size_t result_bytes_max_ = 0;
 };
 

@@ -34,7 +34,7 @@ std::vector<std::pair<std::string, std::string>> DescribeLimits(const Policy& po
       {"workspace_files", absl::StrCat(limits.workspace_files)},
       {"file_size", absl::StrCat(limits.file_bytes, " bytes")},
       {"output", absl::StrCat(limits.output_bytes, " bytes")},
-      {"result_bytes", absl::StrCat(limits.result_bytes, " bytes")},
+      {"result_size", absl::StrCat(limits.result_bytes, " bytes")},
       {"results", absl::StrCat(limits.results)},
       {"artifacts", absl::StrCat(policy.artifacts.bytes, " bytes in ", policy.artifacts.files, " files")},
   };

@@ -164,7 +164,7 @@ absl::Status SessionImpl::RunCall(absl::string_view code, const ExecuteOptions& 
   memory_.peak_bytes = 0;
   memory_.processes_peak = 0;
   if (cgroup_ != nullptr) {
-    call.out_of_memory_kills_before = cgroup_->OutOfMemoryKills();
+    call.out_of_memory_kills_before = cgroup_->OutOfMemoryKills();  // between calls too a thread may have been killed
     cgroup_->ResetPeak();
   }
   supervise::CallParties parties = {policy_, *jail_, worker_.get(), cgroup_.get(), memory_};

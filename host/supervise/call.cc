@@ -143,14 +143,11 @@ class PythonCall {
     Drain();  // what was written before the frame was sent belongs before it
     switch (frame.type) {
       case wire::FrameType::kDisplay:
+        return AddOutput(Event::Type::kDisplay, frame.body) && Acknowledge();
       case wire::FrameType::kUpdate:
-      case wire::FrameType::kResult: {
-        absl::StatusOr<wire::GuestOutput> output = wire::DecodeBody<wire::GuestOutput>(frame.body);
-        if (!output.ok() || output->mime.size() % 3 != 0) return false;
-        pump_.AddOutput(frame.type == wire::FrameType::kDisplay ? Event::Type::kDisplay : frame.type == wire::FrameType::kUpdate ? Event::Type::kUpdate : Event::Type::kResult,
-                        *std::move(output));
-        return Acknowledge();
-      }
+        return AddOutput(Event::Type::kUpdate, frame.body) && Acknowledge();
+      case wire::FrameType::kResult:
+        return AddOutput(Event::Type::kResult, frame.body);  // nothing is printed after a cell's value
       case wire::FrameType::kClear: {
         absl::StatusOr<wire::GuestClear> clear = wire::DecodeBody<wire::GuestClear>(frame.body);
         if (!clear.ok()) return false;
@@ -174,6 +171,13 @@ class PythonCall {
       default:
         return false;
     }
+  }
+
+  bool AddOutput(Event::Type type, absl::string_view body) {
+    absl::StatusOr<wire::GuestOutput> output = wire::DecodeBody<wire::GuestOutput>(body);
+    if (!output.ok() || output->mime.size() % 3 != 0) return false;
+    pump_.AddOutput(type, *std::move(output));
+    return true;
   }
 
   bool Acknowledge() {

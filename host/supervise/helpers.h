@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/unique_fd.h"
+#include "sys/proc_reader.h"
 #include "sys/sockets.h"
 #include "wire/messages.h"
 
@@ -58,6 +59,7 @@ struct Jail {
   std::unique_ptr<HelperSocket> init;
   UniqueFd pidfd;
   pid_t host_pid = -1;
+  std::optional<sys::ProcReader> process;  // the init's
   UniqueFd workspace, tmp, shm;   // folders, for statfs, uploads and artifacts
   ~Jail();
 };

@@ -36,9 +36,8 @@ MemorySample SampleMemory(const Jail& jail, sys::ProcReader* worker, int64_t lim
   return sample;
 }
 
-bool HasNoOthers(const Jail& jail, sys::ProcReader* worker, int64_t* threads) {
-  absl::StatusOr<sys::ProcReader> init = sys::ProcReader::Create(jail.host_pid);
-  bool none = !init.ok() || init->Children(/*threads=*/1).empty();  // orphans become its children
+bool HasNoOthers(Jail& jail, sys::ProcReader* worker, int64_t* threads) {
+  bool none = jail.process->Children(/*threads=*/1).empty();  // orphans become its children
   *threads = 0;
   if (worker == nullptr) return none;
   absl::StatusOr<sys::ProcReader::Stat> stat = worker->ReadStat();

@@ -24,7 +24,7 @@ MemorySample SampleMemory(const Jail& jail, sys::ProcReader* worker, int64_t lim
 
 // Whether the jail holds nothing but its init and the worker: cheap, for the end of every call. `threads`: the worker's, beyond the
 // main one.
-bool HasNoOthers(const Jail& jail, sys::ProcReader* worker, int64_t* threads);
+bool HasNoOthers(Jail& jail, sys::ProcReader* worker, int64_t* threads);
 
 struct DiskUse {
   int64_t used_bytes = 0;

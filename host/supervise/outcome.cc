@@ -67,7 +67,7 @@ void ClassifyExit(const WorkerExit& exit, bool is_worker, Record& record) {
     record.status = CallStatus::kKilled;
     record.signal = exit.signal;
     record.reason = absl::StrCat(is_worker ? "the worker process" : "bash", " was ended by ", SignalName(exit.signal), "; ", Kept(!is_worker));
-    if (exit.signal == SIGXFSZ) Hit(record, "file_bytes", "a file grew beyond limits.file_size");
+    if (exit.signal == SIGXFSZ) Hit(record, "file_size", "a file grew beyond limits.file_size");
   }
 }
 

@@ -172,7 +172,7 @@ void OutputPump::Finish() {
     record_.receipt.limits_hit.push_back({"output", absl::StrCat(name, " was cut to limits.output_bytes (", policy_.limits.output_bytes, "): ", truncation->dropped_bytes, " bytes left out")});
   }
   if (results_dropped_ > 0) {
-    record_.receipt.limits_hit.push_back({"results", absl::StrCat(results_dropped_, " results were left out: over limits.results (", policy_.limits.results, ") or limits.result_bytes (",
+    record_.receipt.limits_hit.push_back({"results", absl::StrCat(results_dropped_, " results were left out: over limits.results (", policy_.limits.results, ") or limits.result_size (",
                                                                   policy_.limits.result_bytes, ")")});
   }
 }

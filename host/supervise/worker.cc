@@ -21,7 +21,7 @@
 namespace cellblock::supervise {
 namespace {
 
-constexpr size_t kReceiveBytes = 256 * 1024;
+constexpr size_t kReceiveBytes = 64 * 1024;
 constexpr absl::Duration kExitDeadline = absl::Seconds(10);
 
 }  // namespace
@@ -132,7 +132,7 @@ absl::Status Worker::Flush() {
 
 absl::Status Worker::Receive() {
   // Plain recv: descriptors that a hostile worker passes along are closed by the kernel.
-  std::string chunk(kReceiveBytes, '\0');
+  std::array<char, kReceiveBytes> chunk;
   ssize_t count = recv(channel_.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return absl::OkStatus();
   if (count <= 0) return absl::UnavailableError("the worker has closed its channel");

@@ -1,11 +1,13 @@
 // See cgroup.h. Knobs: kernel documentation, admin-guide/cgroup-v1/{memory,pids}.rst and admin-guide/cgroup-v2.rst.
 #include "sys/cgroup.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "absl/strings/match.h"
@@ -50,15 +52,20 @@ Hierarchies FindHierarchies() {
   return found;
 }
 
-int64_t ReadNumber(const std::string& path) {
-  absl::StatusOr<std::string> text = ReadFile(path, 4096);
+std::string ReadCounter(const UniqueFd& file) {
+  std::array<char, 4096> buffer;
+  ssize_t count = pread(file.get(), buffer.data(), buffer.size(), 0);
+  return count > 0 ? std::string(buffer.data(), static_cast<size_t>(count)) : "";
+}
+
+int64_t ReadNumber(const UniqueFd& file) {
   int64_t value = 0;
-  return text.ok() && absl::SimpleAtoi(*text, &value) ? value : 0;
+  return absl::SimpleAtoi(ReadCounter(file), &value) ? value : 0;
 }
 
 // The number after `key` in a file of "key number" lines.
-int64_t ReadKey(const std::string& path, absl::string_view key) {
-  std::string text = ReadFile(path, 16384).value_or("");
+int64_t ReadKey(const UniqueFd& file, absl::string_view key) {
+  std::string text = ReadCounter(file);
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
     std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(line, absl::MaxSplits(' ', 1));
     int64_t value;
@@ -162,6 +169,7 @@ absl::StatusOr<std::unique_ptr<Cgroup>> Cgroup::Create(const CgroupParent& paren
     CELLBLOCK_RETURN_IF_ERROR(WriteFile(cpu + "/cpu.max", absl::StrCat(quota, " ", kCpuPeriodMicroseconds)));
   }
   CELLBLOCK_RETURN_IF_ERROR(WriteFile(pids + "/pids.max", absl::StrCat(limits.processes)));
+  group->OpenCounters();
   return group;
 }
 
@@ -176,23 +184,30 @@ absl::Status Cgroup::Attach(const std::vector<pid_t>& pids) {
   return absl::OkStatus();
 }
 
-int64_t Cgroup::MemoryBytes() const { return ReadNumber(PathIn("memory") + (parent_.version() == 1 ? "/memory.usage_in_bytes" : "/memory.current")); }
+void Cgroup::OpenCounters() {
+  auto open_in = [this](const char* controller, const char* file, UniqueFd& counter, int flags = O_RDONLY) {
+    counter.Reset(open(absl::StrCat(PathIn(controller), "/", file).c_str(), flags | O_CLOEXEC));
+  };
+  bool v1 = parent_.version() == 1;
+  open_in("memory", v1 ? "memory.usage_in_bytes" : "memory.current", memory_now_);
+  open_in("memory", v1 ? "memory.max_usage_in_bytes" : "memory.peak", memory_peak_, v1 ? O_RDWR : O_RDONLY);
+  open_in("memory", v1 ? "memory.oom_control" : "memory.events", memory_events_);
+  open_in("pids", "pids.current", pids_now_);
+  open_in("pids", "pids.events", pids_events_);
+  if (!v1) open_in("cpu", "cpu.stat", cpu_stat_);
+}
 
-int64_t Cgroup::MemoryPeakBytes() const { return ReadNumber(PathIn("memory") + (parent_.version() == 1 ? "/memory.max_usage_in_bytes" : "/memory.peak")); }
+int64_t Cgroup::MemoryBytes() const { return ReadNumber(memory_now_); }
+int64_t Cgroup::MemoryPeakBytes() const { return ReadNumber(memory_peak_); }
 
 void Cgroup::ResetPeak() {
-  if (parent_.version() == 1) (void)WriteFile(PathIn("memory") + "/memory.max_usage_in_bytes", "0");
+  if (parent_.version() == 1) [[maybe_unused]] ssize_t written = pwrite(memory_peak_.get(), "0", 1, 0);
 }
 
-int64_t Cgroup::OutOfMemoryKills() const { return ReadKey(PathIn("memory") + (parent_.version() == 1 ? "/memory.oom_control" : "/memory.events"), "oom_kill"); }
+int64_t Cgroup::OutOfMemoryKills() const { return ReadKey(memory_events_, "oom_kill"); }
+int64_t Cgroup::ProcessesRefused() const { return ReadKey(pids_events_, "max"); }
+int64_t Cgroup::Processes() const { return ReadNumber(pids_now_); }
 
-int64_t Cgroup::ProcessesRefused() const { return ReadKey(PathIn("pids") + "/pids.events", "max"); }
-
-int64_t Cgroup::Processes() const { return ReadNumber(PathIn("pids") + "/pids.current"); }
-
-absl::Duration Cgroup::CpuTime() const {
-  if (parent_.version() == 2) return absl::Microseconds(ReadKey(PathIn("cpu") + "/cpu.stat", "usage_usec"));
-  return absl::ZeroDuration();
-}
+absl::Duration Cgroup::CpuTime() const { return absl::Microseconds(ReadKey(cpu_stat_, "usage_usec")); }
 
 }  // namespace cellblock::sys

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "base/unique_fd.h"
 
 namespace cellblock::sys {
 
@@ -64,9 +65,11 @@ class Cgroup {
  private:
   explicit Cgroup(const CgroupParent& parent) : parent_(parent) {}
   std::string PathIn(const std::string& controller) const;
+  void OpenCounters();
 
   const CgroupParent& parent_;
   std::string name_;
+  UniqueFd memory_now_, memory_peak_, memory_events_, pids_now_, pids_events_, cpu_stat_;  // read at every call: kept open
 };
 
 }  // namespace cellblock::sys

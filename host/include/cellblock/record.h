@@ -89,7 +89,7 @@ struct Layer {
 };
 
 struct LimitHit {
-  std::string name;             // policy key: "memory", "output", "processes", "workspace_bytes", "workspace_files", "file_bytes", "wall", "cpu", "results", "artifacts"
+  std::string name;             // the policy key without its group: "memory", "output", "processes", "workspace", "file_size", "wall", "cpu", …; or "artifacts"
   std::string detail;           // one sentence with the limit and what was asked for
 };
 
