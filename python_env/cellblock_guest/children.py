@@ -23,13 +23,13 @@ def fill(namespace):
     global _namespace, _waiting
     _namespace = namespace
     definitions, modules, values = _waiting or ((), (), {})
-    _waiting = None
     _import_modules(modules)
     pending = _unpickle(values)
     failed = [entry for entry in definitions if not _define(entry)]
     _unpickle(pending)
     for entry in failed:
         _define(entry)
+    _waiting = None
 
 
 def load(qualname, definitions, modules, constants):
@@ -51,6 +51,11 @@ def load(qualname, definitions, modules, constants):
 
 def _globals():
     return _namespace if _namespace is not None else sys.modules["__main__"].__dict__
+
+
+def _namespace_is_done():
+    """fill() is over: what runs now is asked for by a task."""
+    return _waiting is None and "__mp_main__" in sys.modules
 
 
 def _version_of(name):
@@ -93,8 +98,12 @@ def _define(entry, strict=False):
         if file_name not in linecache.cache:
             lines = [""] * (first_line - 1) + source.split("\n")
             linecache.cache[file_name] = (len(source), None, [line + "\n" for line in lines], file_name)
-        exec(compile("\n" * (first_line - 1) + source, file_name, "exec"), _globals())
+        namespace = _globals()
+        exec(compile("\n" * (first_line - 1) + source, file_name, "exec"), namespace)
         _versions[name] = number
+        main = sys.modules["__main__"].__dict__  # in a spawned child a copy of the namespace; pickle looks names up there
+        if main is not namespace and _namespace_is_done():
+            main[name] = namespace[name]
         return True
     except Exception:
         if strict:

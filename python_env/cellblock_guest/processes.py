@@ -60,6 +60,7 @@ def begin_call():
         except (OSError, TypeError):
             pass
         tracker._fd = tracker._pid = None
+        getattr(tracker, "_cellblock_names", set()).clear()
 
 
 # --- references to what cells define ---------------------------------------------------------------------------------------------
@@ -134,7 +135,7 @@ def _values(names):
 
 
 def _patch():
-    from multiprocessing import pool, process, reduction, spawn
+    from multiprocessing import pool, process, reduction, resource_tracker, spawn
 
     reduction.ForkingPickler.reducer_override = _reducer_override
     get_preparation_data = spawn.get_preparation_data
@@ -158,9 +159,27 @@ def _patch():
             self.__dict__["_cellblock_cell"] = _cell_number()
         return start(self)
 
+    _patch_tracker(resource_tracker._resource_tracker)
     spawn.get_preparation_data = preparation_data
     process.BaseProcess.start = start_process
     _patch_pool(pool)
+
+
+def _patch_tracker(tracker):
+    """A tracker that was started anew does not know the names its killed predecessor was told, and would complain when these go."""
+    names = tracker._cellblock_names = set()
+    send = tracker._send
+
+    def _send(command, name, kind):
+        if command == "REGISTER":
+            names.add((kind, name))
+        elif command == "UNREGISTER":
+            if (kind, name) not in names:
+                return
+            names.discard((kind, name))
+        send(command, name, kind)
+
+    tracker._send = _send
 
 
 # --- a pool whose worker died -----------------------------------------------------------------------------------------------------
@@ -178,9 +197,9 @@ def _patch_pool(pool):
         _pools[id(self._pool)] = self
 
     def _join_exited_workers(workers):
-        codes = [worker.exitcode for worker in workers]
+        before = list(workers)
         result = join_exited(workers)
-        died = [code for code in codes if code]
+        died = [worker.exitcode for worker in before if worker not in workers and worker.exitcode] if result else ()
         if died:
             _fail_pending(_pools.get(id(workers)), died[0])
         return result
@@ -196,7 +215,12 @@ def _fail_pending(owner, code):
     error = RuntimeError(f"a worker process of the pool {how}; the task it had is lost, so the pool's pending calls are given up")
     for job in list(owner._cache.values()):
         try:
-            if not getattr(job, "_event", None) or not job._event.is_set():
+            event = getattr(job, "_event", None)
+            if event is None:
+                job._set(0, (False, error))  # an iterator: its next() raises
+            elif not event.is_set():
+                if hasattr(job, "_number_left"):
+                    job._number_left = 1  # of a map's chunks: none is waited for any more
                 job._set(0, (False, error))
         except Exception:
             continue
