@@ -4,8 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <climits>
 #include <future>
 #include <thread>
 
@@ -13,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "cellblock/host.h"
 #include "confine/confine.h"
+#include "session/libexec.h"
 #include "supervise/helpers.h"
 #include "sys/cgroup.h"
 #include "sys/files.h"
@@ -33,10 +32,9 @@ LayerReport TryNamespace(const char* name, uint64_t flags, const char* advice) {
 }
 
 LayerReport TryNest() {
-  std::array<char, PATH_MAX> path;
-  ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
-  std::string folder(path.data(), length > 0 ? static_cast<size_t>(length) : 0);
-  supervise::NestOptions options = {folder.substr(0, folder.rfind('/')) + "/cellblock-init", HostOptions().first_user_id, HostOptions().user_id_count};
+  absl::StatusOr<std::string> libexec = session::FindLibexec();
+  if (!libexec.ok()) return {"nest", false, std::string(libexec.status().message()), "build or install the helper programs (tools/cellblock does)"};
+  supervise::NestOptions options = {*libexec + "/cellblock-init", HostOptions().first_user_id, HostOptions().user_id_count};
   absl::Status status = absl::OkStatus();
   std::thread([&] { status = supervise::Nest::Create(options).status(); }).join();
   return {"nest", status.ok(), status.ok() ? "helper processes run in namespaces of their own, with a proc of their own" : std::string(status.message()),

@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "confine/seccomp_program.h"
+#include "session/libexec.h"
 #include "session/session_impl.h"
 #include "sys/files.h"
 
@@ -29,13 +30,6 @@ constexpr size_t kRootsMax = 32;
 constexpr size_t kZygotesMax = 16;
 constexpr size_t kFiltersMax = 64;
 constexpr int kOpenFolders = 16;
-
-std::string ExecutableFolder() {
-  std::array<char, PATH_MAX> path;
-  ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
-  std::string text(path.data(), length > 0 ? static_cast<size_t>(length) : 0);
-  return text.substr(0, text.rfind('/'));
-}
 
 int RemoveEntry(const char* path, const struct stat*, int, FTW*) {
   remove(path);
@@ -74,7 +68,9 @@ void UserIds::Give(uint32_t id) {
 HostImpl::HostImpl(HostOptions options) : options_(std::move(options)), user_ids_(options_.first_user_id + 1, options_.user_id_count > 0 ? options_.user_id_count - 1 : 0) {}
 
 absl::StatusOr<std::unique_ptr<HostImpl>> HostImpl::Create(HostOptions options) {
-  if (options.libexec_directory.empty()) options.libexec_directory = ExecutableFolder();
+  if (options.libexec_directory.empty()) {
+    CELLBLOCK_ASSIGN_OR_RETURN(options.libexec_directory, FindLibexec());
+  }
   if (options.first_user_id == 0) return absl::InvalidArgumentError("first_user_id must not be 0: a worker never runs as the host's root");
   if (options.python_environment.empty() || access((options.python_environment + "/site-packages").c_str(), R_OK) != 0) {
     return absl::NotFoundError(absl::StrCat("no Python environment at \"", options.python_environment, "\": build one with tools/setup/build-python-env and name it with --python-env"));
@@ -148,8 +144,7 @@ absl::StatusOr<uint64_t> HostImpl::RootLocked(const Policy& policy) {
   wire::PrepareRoot request;
   request.root_id = roots_.size() + 1;
   request.environment = options_.python_environment;
-  request.guest = options_.libexec_directory + "/../guest";
-  if (access(request.guest.c_str(), R_OK) != 0) request.guest = options_.libexec_directory + "/../../share/cellblock/guest";
+  CELLBLOCK_ASSIGN_OR_RETURN(request.guest, FindGuestFolder(options_.libexec_directory));
   request.guest_binary = options_.libexec_directory + "/cellblock-guest";
   request.root_directory = policy.files.directory;
   for (const ReadOnlyMount& mount : policy.files.mounts) {
