@@ -1,0 +1,35 @@
+// A MIME bundle as the object that Jupyter, the HTTP API and notebooks share: type → text, base64, or JSON as JSON. Runs in the
+// supervisor; the bundle is a guest's.
+#ifndef CELLBLOCK_RENDER_BUNDLE_JSON_H_
+#define CELLBLOCK_RENDER_BUNDLE_JSON_H_
+
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/string_view.h"
+#include "cellblock/record.h"
+#include "render/json_writer.h"
+
+namespace cellblock::render {
+
+// Of a type that is given twice the first one counts: strict readers refuse a member that comes twice.
+inline void WriteBundle(JsonWriter& json, const std::vector<MimeData>& bundle) {
+  absl::flat_hash_set<absl::string_view> types;
+  json.BeginObject();
+  for (const MimeData& data : bundle) {
+    if (!types.insert(data.type).second) continue;
+    json.Key(data.type);
+    if (data.is_json) {
+      json.JsonOrString(data.data);
+    } else if (data.is_text) {
+      json.String(data.data);
+    } else {
+      json.Base64(data.data);
+    }
+  }
+  json.EndObject();
+}
+
+}  // namespace cellblock::render
+
+#endif  // CELLBLOCK_RENDER_BUNDLE_JSON_H_
