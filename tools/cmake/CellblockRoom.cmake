@@ -48,9 +48,11 @@ function(cellblock_add_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
+  # One word, not a list: gtest_discover_tests flattens lists and would lose both the second label and the time-out. `ctest -L parse`
+  # and `-L unit` match it alike.
   set(labels ${ARG_LABEL})
   if(ARG_PARSE)
-    list(APPEND labels parse)
+    string(APPEND labels "-parse")
   endif()
   add_executable(${name} ${ARG_SOURCES})
   cellblock_target_defaults(${name})
