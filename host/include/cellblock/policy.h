@@ -72,9 +72,8 @@ struct SessionLimits {
 // A folder or file of the host shown to the session, read-only.
 struct ReadOnlyMount {
   std::string source;                                 // absolute path on the host; not /, /proc, /sys, /dev, /run or below them
-  std::string target;                                 // absolute path inside; not /, nor at, below or above /proc, /sys, /dev,
-                                                      // /usr, /etc, /bin, /sbin, /lib*, /run, /opt/cellblock, /workspace, /tmp,
-                                                      // /mnt/data, /home/user, nor another mount's target
+  std::string target;                                 // absolute path inside; not /, nor at, above or below a place that the jail itself
+                                                      // fills (policy/rules.cc lists them), nor at or below another mount's target
 
   friend bool operator==(const ReadOnlyMount&, const ReadOnlyMount&) = default;
 };
