@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "absl/strings/str_format.h"
+#include "absl/strings/str_cat.h"
 #include "capture/utf8.h"
 
 namespace cellblock::artifact {
@@ -32,12 +32,13 @@ std::string EscapeName(absl::string_view bytes) {
       if (character == U'\\') {
         text += "\\\\";
       } else if (IsUnsafe(character)) {
-        absl::StrAppendFormat(&text, character > 0xFFFF ? "\\U%08x" : "\\u%04x", static_cast<uint32_t>(character));
+        const bool large = character > 0xFFFF;
+        absl::StrAppend(&text, large ? "\\U" : "\\u", absl::Hex(static_cast<uint32_t>(character), large ? absl::kZeroPad8 : absl::kZeroPad4));
       } else {
         text.append(bytes.data(), sequence.bytes);
       }
     } else {
-      for (char byte : bytes.substr(0, sequence.bytes)) absl::StrAppendFormat(&text, "\\x%02x", static_cast<uint8_t>(byte));
+      for (char byte : bytes.substr(0, sequence.bytes)) absl::StrAppend(&text, "\\x", absl::Hex(static_cast<uint8_t>(byte), absl::kZeroPad2));
     }
     bytes.remove_prefix(sequence.bytes);
   }

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -32,6 +33,9 @@ enum class Place {
   kLanguageInfo,  // metadata.language_info
   kOther,         // outputs and the like: skipped
 };
+
+// A word of the file, perhaps cut, for a message that may go to a terminal.
+std::string Shown(absl::string_view word) { return absl::Utf8SafeCHexEscape(capture::ToValidUtf8(word)); }
 
 // Receives the parser's events. Sets `ec` and `problem` to stop it.
 class Handler {
@@ -187,7 +191,7 @@ class Handler {
     } else if (cell_type_.empty()) {
       return Stop(ec, absl::StrCat(ThisCell(), " has no \"cell_type\""));
     } else {
-      return Stop(ec, absl::StrCat(ThisCell(), " has the unknown \"cell_type\" \"", cell_type_, "\"; code, markdown and raw are known"));
+      return Stop(ec, absl::StrCat(ThisCell(), " has the unknown \"cell_type\" \"", Shown(cell_type_), "\"; code, markdown and raw are known"));
     }
     cell.source = std::move(source_);
     source_ = std::string();
@@ -232,7 +236,7 @@ std::string SyntaxProblem(absl::string_view json, size_t offset, const boost::js
 absl::Status CheckLanguage(absl::string_view language) {
   const std::string lower = absl::AsciiStrToLower(language);
   if (lower.empty() || absl::StartsWith(lower, "python") || lower == "ipython") return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("the notebook's language is \"", capture::ToValidUtf8(language), "\"; only Python notebooks can be run"));
+  return absl::InvalidArgumentError(absl::StrCat("the notebook's language is \"", Shown(language), "\"; only Python notebooks can be run"));
 }
 
 }  // namespace

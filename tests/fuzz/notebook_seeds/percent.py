@@ -1,0 +1,11 @@
+#!/usr/bin/env python
+# %% [markdown]
+# # Title
+# %% one
+x = """
+# %%
+"""
+#%%
+print('#')
+# In[3]:
+y
