@@ -45,6 +45,8 @@ class GuestCompiler(CachingCompiler):
         self._nested = 0
         if self.aliases:
             self.aliases = {}
+        if "%%" not in raw_cell:
+            return
         text = raw_cell.lstrip()
         if text.startswith("%%"):  # blank lines may stand above it
             self.magic_line = raw_cell[: len(raw_cell) - len(text)].count("\n") + 1
@@ -82,7 +84,8 @@ class GuestCompiler(CachingCompiler):
         return raw if same or self.magic_line else transformed
 
     def _keep(self, name, text):
-        entry = (len(text), None, [line + "\n" for line in text.split("\n")], name)
+        lines = [text] if text.find("\n") == len(text) - 1 else [line + "\n" for line in text.split("\n")]
+        entry = (len(text), None, lines, name)
         old = self._sources.pop(name, None)
         self._bytes += len(text) - (old[0] if old is not None else 0)
         self._sources[name] = entry
@@ -137,15 +140,11 @@ class GuestTransformerManager(transformer.TransformerManager):
         self.column_shift = 0  # indentation taken from each of its lines
         self.cleanup_transforms = [self._leading_empty_lines, self._leading_indent, transformer.classic_prompt, transformer.ipython_prompt]
         self.token_transformers = [_keeping_lines(cls) for cls in self.token_transformers]
-        self.own_cleanup = list(self.cleanup_transforms)
-        self.own_line = list(self.line_transforms)
-        self.own_token = list(self.token_transformers)
+        self.own = (list(self.cleanup_transforms), list(self.line_transforms), list(self.token_transformers))
 
     def is_own(self):
         """Nobody added or removed transformations."""
-        return (
-            self.cleanup_transforms == self.own_cleanup and self.line_transforms == self.own_line and self.token_transformers == self.own_token
-        )
+        return (self.cleanup_transforms, self.line_transforms, self.token_transformers) == self.own
 
     def _leading_empty_lines(self, lines):
         self.line_shift = self.column_shift = 0

@@ -3,6 +3,7 @@
 # child of the session the text goes to stdout instead.
 
 import builtins
+import collections
 
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
@@ -15,53 +16,77 @@ _PLAIN_TYPES = (int, str, float, bool)
 _repr_printer = pretty._type_pprinters[int]
 
 
+class _Watched(dict):
+    """A formatter's registry that counts its changes, so that what follows from it need not be looked up for each value."""
+
+    changes = 0
+
+    def _changed(method):
+        def call(self, *args, **kwargs):
+            _Watched.changes += 1
+            return method(self, *args, **kwargs)
+
+        return call
+
+    for _name in ("__setitem__", "__delitem__", "__ior__", "update", "pop", "popitem", "clear", "setdefault"):
+        locals()[_name] = _changed(getattr(dict, _name))
+    del _name
+
+
+def _count_change(change):
+    _Watched.changes += 1
+
+
 class GuestFormatter(DisplayFormatter):
     """IPython's formatters; exact int, str, float and bool skip the ten look-ups, unless someone registered something for them."""
 
+    _plain_kinds = frozenset()
+    _checked = -1  # changes up to which _plain_kinds holds
+
     def format(self, obj, include=None, exclude=None):
-        if type(obj) in _PLAIN_TYPES and not include and not exclude and self._is_plain(type(obj)):
-            text = repr(obj)
-            if "\n" not in text:
-                return {"text/plain": text}, {}
+        kind = type(obj)
+        if kind in _PLAIN_TYPES and not include and not exclude:
+            if self._checked != _Watched.changes:
+                self._check()
+            if kind in self._plain_kinds:
+                text = repr(obj)
+                if "\n" not in text:
+                    return {"text/plain": text}, {}
         return super().format(obj, include, exclude)
 
     def prepare(self):
-        """Keeps the registries at hand (as traits they cost a microsecond each time); called once, in the zygote."""
+        """Watches the registries; called once, in the zygote."""
+        self._own = {mime: formatter for mime, formatter in self.formatters.items()}
+        self.formatters = _Watched(self.formatters)
+        for formatter in self._all():
+            formatter.type_printers = _Watched(formatter.type_printers)
+            formatter.deferred_printers = _Watched(formatter.deferred_printers)
+            formatter.observe(_count_change, ["type_printers", "deferred_printers", "enabled"])
         text = self.formatters["text/plain"]
-        others = [f for mime, f in self.formatters.items() if mime != "text/plain"]
-        others += [self.mimebundle_formatter, self.ipython_display_formatter]
-        for formatter in [text, *others]:
-            formatter.type_printers, formatter.deferred_printers, formatter.pprint if formatter is text else None
-        text.float_format
-        self._text_values = text._trait_values
-        self._own_values = self._trait_values
-        self._formatter_count = len(self.formatters)
-        self._deferred_checked = -1  # how many late printers there were when none was for a built-in type
+        text.observe(_count_change, ["pprint", "float_format"])
+        self.observe(_count_change, ["formatters", "active_types", "mimebundle_formatter", "ipython_display_formatter"])
         self._float_printer = text.type_printers[float]
-        self._registries = [f._trait_values for f in others]
-        self._all_registries = [self._text_values, *self._registries]
+
+    def _all(self):
+        return [*self.formatters.values(), self.mimebundle_formatter, self.ipython_display_formatter]
+
+    def _check(self):
+        checked = _Watched.changes
+        self._plain_kinds = frozenset(kind for kind in _PLAIN_TYPES if self._is_plain(kind))
+        self._checked = checked
 
     def _is_plain(self, kind):
-        text = self._text_values
-        printer = text["type_printers"].get(kind)
-        if kind is float:
-            if printer is not self._float_printer or text["float_format"] != "%r":
-                return False
-        elif printer is not _repr_printer:
+        text = self.formatters.get("text/plain")
+        if dict(self.formatters) != self._own or not text.pprint:
             return False
-        if not text.get("pprint", True) or len(self._own_values["formatters"]) != self._formatter_count:
+        printer = text.type_printers.get(kind)
+        if (printer is not self._float_printer or text.float_format != "%r") if kind is float else printer is not _repr_printer:
             return False
-        for registry in self._registries:
-            printers = registry["type_printers"]
-            if printers and (kind in printers or object in printers):
+        for formatter in self._all():
+            if formatter is not text and (kind in formatter.type_printers or object in formatter.type_printers):
                 return False
-        deferred = 0
-        for registry in self._all_registries:
-            deferred += len(registry["deferred_printers"])
-        if deferred != self._deferred_checked:
-            if any(module == "builtins" for registry in self._all_registries for module, _ in registry["deferred_printers"]):
+            if any(module == "builtins" for module, _ in formatter.deferred_printers):
                 return False
-            self._deferred_checked = deferred
         return True
 
 
@@ -78,6 +103,7 @@ class GuestDisplayHook(DisplayHook):
     def __init__(self, shell=None, **kwargs):
         super().__init__(shell=shell, **kwargs)
         self._own_shell = shell  # not by the trait: it is read for each value
+        self._numbers = collections.deque()
 
     def __call__(self, result=None):
         if "_" in builtins.__dict__:
@@ -115,28 +141,21 @@ class GuestDisplayHook(DisplayHook):
             mime = values.encode_plain(bundle["text/plain"])
         else:
             mime = values.encode(bundle, _fallback(result))
-        if not session.emit("result", {"mime": mime, "metadata": values.metadata(metadata), "display_id": ""}):
+        metadata = values.metadata(metadata) if metadata else "{}"
+        if not session.emit("result", {"mime": mime, "metadata": metadata, "display_id": ""}):
             print(mime[0][1].decode())
 
     def update_user_ns(self, result):
         """As IPython's: a user's own _ is left alone; Out forgets its oldest entries silently."""
         shell = self._own_shell
-        namespace, hidden = shell.user_ns, shell.user_ns_hidden
+        namespace, hidden = shell._user_ns, shell.user_ns_hidden
         out = shell.history_manager.output_hist
         if result is out:
             return
         if len(out) >= history.ENTRIES_MAX:
             self.cull_cache()
-        ours = True
-        for name, own in (("_", self._), ("__", self.__), ("___", self.___)):
-            if name in namespace:
-                value = namespace[name]
-                if name in hidden:
-                    if hidden[name] is value:
-                        continue
-                elif own is value:
-                    continue
-                ours = False
+        get = namespace.get
+        ours = (get("_") is self._ and get("__") is self.__ and get("___") is self.___) or self._are_ours(namespace, hidden)
         self.___, self.__, self._ = self.__, self._, result
         number = shell.execution_count - 1
         names = {f"_{number}": result}
@@ -145,15 +164,33 @@ class GuestDisplayHook(DisplayHook):
         namespace.update(names)
         hidden.update(names)
         out[number] = result
+        self._numbers.append(number)
+
+    def _are_ours(self, namespace, hidden):
+        for name, own in (("_", self._), ("__", self.__), ("___", self.___)):
+            if name in namespace:
+                value = namespace[name]
+                if name in hidden:
+                    if hidden[name] is value:
+                        continue
+                elif own is value:
+                    continue
+                return False
+        return True
 
     def cull_cache(self):
-        shell = self._own_shell
-        out = shell.history_manager.output_hist
-        while len(out) >= history.ENTRIES_MAX:
-            number = next(iter(out))
-            del out[number]
-            shell.user_ns.pop(f"_{number}", None)
+        """Forgets the oldest entries; their numbers are kept beside Out, whose own first key is slow to find once many are gone."""
+        shell, numbers = self._own_shell, self._numbers
+        out, namespace = shell.history_manager.output_hist, shell._user_ns
+        while len(out) >= history.ENTRIES_MAX and numbers:
+            number = numbers.popleft()
+            out.pop(number, None)
+            namespace.pop(f"_{number}", None)
             shell.user_ns_hidden.pop(f"_{number}", None)
+
+    def flush(self):
+        super().flush()
+        self._numbers.clear()
 
 
 class GuestDisplayPublisher(DisplayPublisher):

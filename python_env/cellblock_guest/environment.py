@@ -57,7 +57,7 @@ def set_up(options):
     time.tzset()
     sys.breakpointhook = _breakpoint
     set_executable()
-    _set_argv("", [])
+    sys.argv = [""]
 
 
 def _breakpoint(*args, **kwargs):
@@ -82,13 +82,8 @@ def _cache_folders():
 
 
 def set_arguments(options):
-    _set_argv(options.get("file_name") or "", options.get("arguments") or [])
-
-
-def _set_argv(file_name, arguments):
-    sys.argv = [file_name, *map(str, arguments)]
-    main = sys.modules.get("__main__")
-    if main is None:
-        return
+    """Before each cell: sys.argv, and __file__ when the code comes from a file."""
+    file_name = options.get("file_name") or ""
+    sys.argv = [file_name, *map(str, options.get("arguments") or ())]
     if file_name:
-        main.__file__ = os.path.join(os.getcwd(), file_name) if not os.path.isabs(file_name) else file_name
+        sys.modules["__main__"].__file__ = os.path.join(os.getcwd(), file_name)

@@ -91,6 +91,7 @@ def png_of(figure):
         return None
     _state.shown[figure] = hashlib.blake2b(data, digest_size=16).digest()
     _state.shown_in_call.add(figure)
+    _state.in_call += 1
     width, height = int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
     metadata = {"width": width, "height": height}
     chart = chart_data.describe(figure)
@@ -114,7 +115,6 @@ def _show(figure, shell):
     bundle, metadata = _bundle(figure)
     if bundle is None:
         return
-    _state.in_call += 1
     shell.display_pub.publish(bundle, metadata)
 
 
@@ -142,10 +142,16 @@ def _changed_since_shown(figure):
 # --- pyplot's open figures ----------------------------------------------------------------------------------------------------
 
 
-def _managers():
+def are_open():
+    """Whether pyplot has figures; without importing it."""
     helpers = sys.modules.get("matplotlib._pylab_helpers")
-    if helpers is None or not helpers.Gcf.figs:
+    return helpers is not None and bool(helpers.Gcf.figs)
+
+
+def _managers():
+    if not are_open():
         return []
+    helpers = sys.modules["matplotlib._pylab_helpers"]
     created = _state.created
     return sorted(helpers.Gcf.figs.values(), key=lambda manager: (created.get(manager.canvas.figure, 1 << 62), manager.num))
 
@@ -222,8 +228,8 @@ def was_shown(value):
 
 
 def begin_call():
-    _state.in_call = 0
-    if _state.shown_in_call:
+    if _state.in_call:
+        _state.in_call = 0
         _state.shown_in_call.clear()
     if _state.glyphs or _state.families:
         _state.glyphs.clear()
@@ -233,7 +239,7 @@ def begin_call():
 def end_call(shell):
     """After the cell: what is open is shown (also after an interrupt that skipped IPython's own end), and one line about fonts."""
     gate = interrupts.gate
-    if _managers():
+    if are_open():
         gate.open = True
         try:
             flush(shell)

@@ -23,7 +23,7 @@ class GuestHistory(HistoryManager):
         self.log.setLevel(logging.CRITICAL)
         self._kept = collections.deque()  # (line number, characters) of the entries in In that still have text
         self._characters = 0
-        self._recent = ["", "", "", ""]  # newest last: what _i, _ii, _iii become with the next cell
+        self._recent = "", "", ""  # newest last: what _iii, _ii, _i become with the next cell
 
     def new_session(self, conn=None):
         pass
@@ -69,24 +69,23 @@ class GuestHistory(HistoryManager):
             self.input_hist_raw[:] = [""]
             self._kept.clear()
             self._characters = 0
-            self._recent = ["", "", "", ""]
+            self._recent = "", "", ""
 
     def store_inputs(self, line_num, source, source_raw=None):
         """Appends one cell to In and moves _i, _ii, _iii along; forgets the oldest beyond the limits."""
-        source = source.rstrip("\n")
-        raw = source if source_raw is None else source_raw.rstrip("\n")
+        parsed = source.rstrip("\n")
+        raw = parsed if source_raw is None else source_raw.rstrip("\n")
         parsed_list, raw_list = self.input_hist_parsed, self.input_hist_raw
-        while len(parsed_list) < line_num:  # In[n] is call n of this session, also if some were never stored
+        while len(parsed_list) < line_num:  # In[n] is cell n of this session, also if some were never stored
             parsed_list.append("")
             raw_list.append("")
-        parsed_list.append(source)
+        parsed_list.append(parsed)
         raw_list.append(raw)
-        recent = self._recent
-        recent.append(raw)
-        del recent[0]
-        names = {"_i": recent[2], "_ii": recent[1], "_iii": recent[0], f"_i{line_num}": raw}
+        before, last, latest = self._recent
+        names = {"_i": latest, "_ii": last, "_iii": before, f"_i{line_num}": raw}
+        self._recent = last, latest, raw
         shell = self._own_shell
-        shell.user_ns.update(names)
+        shell._user_ns.update(names)
         shell.user_ns_hidden.update(names)
         self._kept.append((line_num, len(raw)))
         self._characters += len(raw)
@@ -101,5 +100,5 @@ class GuestHistory(HistoryManager):
             if number < len(self.input_hist_parsed):
                 self.input_hist_parsed[number] = self.input_hist_raw[number] = ""
             name = f"_i{number}"
-            shell.user_ns.pop(name, None)
+            shell._user_ns.pop(name, None)
             shell.user_ns_hidden.pop(name, None)

@@ -21,7 +21,6 @@ def install(shell):
     imports.after("matplotlib._pylab_helpers", _figure_registry)
     imports.after("matplotlib.backend_bases", _backend_bases)
     imports.after("matplotlib_inline.backend_inline", _inline_backend)
-    imports.after("matplotlib.pyplot", lambda module: _pyplot(module, shell))
     imports.after("pandas", _pandas)
     imports.after("plotly.io._renderers", _plotly)
     imports.after("tqdm.std", _tqdm)
@@ -33,7 +32,8 @@ def install(shell):
     formatters = shell.display_formatter.formatters
     formatters["image/png"].for_type_by_name("matplotlib.figure", "Figure", figures.png_of)
     formatters["image/svg+xml"].for_type_by_name("matplotlib.figure", "Figure", figures.svg_of)
-    shell.events.register("post_execute", lambda: figures.flush(shell))
+    shell.flush_figures = lambda: figures.flush(shell)
+    shell.events.register("post_execute", shell.flush_figures)
 
 
 def apply_options(options):
@@ -105,13 +105,6 @@ def _backend_bases(module):
 
     base.pyplot_show = classmethod(pyplot_show)
     base.show = show
-
-
-def _pyplot(module, shell):
-    """pyplot asks to redraw after each cell in interactive mode, for windows; here that would cost each cell for nothing."""
-    redraw = module._draw_all_if_interactive
-    if redraw in shell.events.callbacks["post_execute"]:
-        shell.events.unregister("post_execute", redraw)
 
 
 def _inline_backend(module):

@@ -1,5 +1,6 @@
-# Magics that differ from IPython's: installers say at once that there is no network, %matplotlib has nothing to switch, and
-# %%bash, %%sh, %%script and their kin run without a thread. Registered in the zygote, over IPython's own of the same names.
+# Magics that differ from IPython's: installers say at once that there is no network, %matplotlib has nothing to switch, what needs an
+# editor or a server says so, and %%bash, %%sh, %%script and their kin run without a thread. Registered in the zygote, over IPython's
+# own of the same names.
 
 import os
 import shlex
@@ -7,11 +8,12 @@ import shutil
 import subprocess
 
 from IPython.core import magic_arguments
+from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from traitlets import Bool, Dict, Set, Unicode, observe
 from traitlets.config import Configurable
 
-from . import commands, figures, streams
+from . import commands, figures, streams, values
 
 _SCRIPT_PROGRAMS = ("sh", "bash", "perl", "ruby", "python", "python3", "pypy", "node")
 
@@ -87,6 +89,42 @@ class GuestMagics(Magics):
         else:
             figures.enable(words[0] if words else None)
 
+    @line_magic
+    def edit(self, line):
+        """Not here: there is no editor."""
+        raise UsageError("%edit: there is no editor here; write the code in a cell, or to a file with %%writefile")
+
+    @line_magic
+    def ed(self, line):
+        """As %edit."""
+        self.edit(line)
+
+    @line_magic
+    def notebook(self, line):
+        """Not here: the session is exported from outside."""
+        raise UsageError("%notebook: the session's transcript is exported from outside; %history and %save write its code")
+
+    @line_magic
+    def pastebin(self, line):
+        """Not here: there is no network."""
+        raise UsageError("%pastebin: the network is off in this session; use %save to write code to a file")
+
+    @line_magic
+    def clear(self, line):
+        """Clears the cell's output."""
+        self.shell.display_pub.clear_output(False)
+
+    @line_magic
+    def less(self, line):
+        """Shows a text file."""
+        with open(os.path.expanduser(line.strip()), encoding="utf-8", errors="replace") as file:
+            self.shell.display_pub.publish({"text/plain": file.read(values.PLAIN_BYTES_MAX + 1)})
+
+    @line_magic
+    def more(self, line):
+        """As %less."""
+        self.less(line)
+
     @magic_arguments.magic_arguments()
     @magic_arguments.argument("--no-raise-error", action="store_false", dest="raise_error")
     @magic_arguments.argument("--out", type=str)
@@ -98,7 +136,7 @@ class GuestMagics(Magics):
         """%%script PROGRAM: runs the cell with that program; its output is the cell's."""
         arguments, command = self.script.parser.parse_known_args(shlex.split(line))
         if not command:
-            raise ValueError("%%script needs a program: %%script bash")
+            raise UsageError("%%script needs a program: %%script bash")
         program = shutil.which(command[0])
         if program is None:
             streams.write_stderr(f"%%script: no program {command[0]!r} here\n")
@@ -151,6 +189,7 @@ def register(shell):
     shell.configurables.append(InlineBackend(parent=shell))
     magics = GuestMagics(shell)
     shell.register_magics(magics)
+    shell.magics_manager.register_lazy("store", "IPython.extensions.storemagic", "line")
     for program in _SCRIPT_PROGRAMS:
         method = _program_magic(program)
         shell.register_magic_function(method.__get__(magics), magic_kind="cell", magic_name=program)

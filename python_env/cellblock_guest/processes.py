@@ -11,6 +11,7 @@ import weakref
 from . import children, environment
 from .definitions import VALUES_BYTES_MAX, Definitions, simple
 
+_TRACKERS = ("multiprocessing.resource_tracker", "joblib.externals.loky.backend.resource_tracker")
 _definitions = None
 _pools = weakref.WeakValueDictionary()  # id of a Pool's list of workers -> the Pool
 _lru_cache_wrapper = type(functools.lru_cache(lambda: None))
@@ -45,22 +46,24 @@ def set_up(shell):
 def begin_call():
     """Helpers of multiprocessing and joblib that were killed when the last call ended are forgotten, so that they start anew without
     a warning that they died unexpectedly."""
-    for name in ("multiprocessing.resource_tracker", "joblib.externals.loky.backend.resource_tracker"):
-        tracker = getattr(sys.modules.get(name), "_resource_tracker", None)
-        pid = getattr(tracker, "_pid", None)
-        if pid is None:
-            continue
-        try:
-            if os.waitpid(pid, os.WNOHANG)[0] == 0:
-                continue
-        except ChildProcessError:
-            pass
-        try:
-            os.close(tracker._fd)
-        except (OSError, TypeError):
-            pass
-        tracker._fd = tracker._pid = None
-        getattr(tracker, "_cellblock_names", set()).clear()
+    for name in _TRACKERS:
+        module = sys.modules.get(name)
+        if module is not None and module._resource_tracker._pid is not None:
+            _forget_if_dead(module._resource_tracker)
+
+
+def _forget_if_dead(tracker):
+    try:
+        if os.waitpid(tracker._pid, os.WNOHANG)[0] == 0:
+            return
+    except ChildProcessError:
+        pass
+    try:
+        os.close(tracker._fd)
+    except (OSError, TypeError):
+        pass
+    tracker._fd = tracker._pid = None
+    getattr(tracker, "_cellblock_names", set()).clear()
 
 
 # --- references to what cells define ---------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import re
 import sys
 
 from IPython.core.autocall import IPyAutocall
-from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult
+from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 from IPython.core.macro import Macro
 
 from . import errors, figures, hints, interrupts, own_builtins, processes, session, streams
@@ -25,13 +25,19 @@ class Runner:
     def __init__(self, shell):
         self.shell = shell
         self.short_path = True  # a test turns it off
+        self.namespace = shell._user_ns
         self.traits = shell._trait_values
         self.events = shell.events
+        self.callbacks = shell.events.callbacks
+        self.usual_pre_execute = list(self.callbacks["pre_execute"])
+        self.usual_post_execute = list(self.callbacks["post_execute"])
         self.line_magics = shell.magics_manager.magics["line"]
         self.lazy_magics = shell.magics_manager.lazy_magics
         self.transformer = shell.input_transformer_manager
+        self.interactivity = InteractiveShell.__dict__["ast_node_interactivity"]
         self.checkers = len(shell.prefilter_manager._checkers)
         self.compile = shell.compile
+        self.history = shell.history_manager
         self.hook = shell.displayhook
         self.trap = shell.display_trap
 
@@ -42,34 +48,42 @@ class Runner:
         for feature in _FEATURES:
             if feature in code:
                 return False
-        first = code.lstrip()[:1]
-        if not first or first in _ESCAPES:
+        stripped = code.strip()
+        if not stripped or stripped[0] in _ESCAPES or not self._is_usual():
             return False
-        shell, transformer = self.shell, self.transformer
-        if shell.input_transformer_manager is not transformer or not transformer.is_own():
-            return False
-        traits = self.traits  # read here, not as attributes: that costs a microsecond each
-        if traits.get("input_transformers_post") or traits.get("ast_transformers") or shell.ast_node_interactivity != "last_expr":
-            return False
-        if shell.trio_runner or shell.custom_exceptions or (shell._logger is not None and shell._logger.log_active):
-            return False
-        newline = code.find("\n")
-        if newline != -1 and newline != len(code) - 1 and len(code.strip().splitlines()) > 1:
+        if "\n" in stripped and len(stripped.splitlines()) > 1:
             return True
-        return self._is_plain_line(code)
+        return self._is_plain_line(stripped)
 
-    def _is_plain_line(self, code):
+    def _is_usual(self):
+        """Nobody has changed how cells are read. Traits are read where traitlets keeps them: as attributes they cost a microsecond each."""
+        shell, get = self.shell, self.traits.get
+        return not (
+            get("input_transformers_post")
+            or get("ast_transformers")
+            or get("ast_node_interactivity", "last_expr") != "last_expr"
+            or InteractiveShell.__dict__.get("ast_node_interactivity") is not self.interactivity
+            or get("input_transformer_manager") is not self.transformer
+            or not self.transformer.is_own()
+            or shell._user_ns is not self.namespace
+            or shell.trio_runner
+            or shell.custom_exceptions
+            or (shell._logger is not None and shell._logger.log_active)
+        )
+
+    def _is_plain_line(self, line):
         """A cell of one line may also be a magic without its %, a macro, or `exit`."""
         shell, prefilter = self.shell, self.shell.prefilter_manager
         if self.traits.get("autocall") or len(prefilter._checkers) != self.checkers or prefilter._transformers:
             return False
-        match = _FIRST_WORD.match(code.lstrip())
+        match = _FIRST_WORD.match(line)
         if match is None:
             return True
         word = match.group()
         if word in self.line_magics or word in self.lazy_magics:
-            return word in shell.user_ns or word in shell.ns_table["builtin"]
-        return not issubclass(type(shell.user_ns.get(word)), _SPECIAL_OBJECTS)
+            return word in self.namespace or word in shell.ns_table["builtin"]
+        value = self.namespace.get(word)
+        return value is None or not issubclass(type(value), _SPECIAL_OBJECTS)
 
     def run(self, code):
         """Runs the cell; what ended it is in shell.cell_error afterwards."""
@@ -79,10 +93,10 @@ class Runner:
 
     def _run_short(self, code):
         """False when the cell does not parse: then IPython's path has the word (it may be its syntax), and nothing has happened yet."""
-        shell, compiler = self.shell, self.compile
+        shell, compiler, events, callbacks = self.shell, self.compile, self.events, self.callbacks
         count = shell.execution_count
-        source = code if code.endswith("\n") else code + "\n"
-        name = compiler.cache(source, count, code)
+        source = code if code[-1] == "\n" else code + "\n"
+        name = compiler.cache(source, count)
         single = self._compile_single(source, name)
         if single is None:
             try:
@@ -94,24 +108,29 @@ class Runner:
         result = ExecutionResult(info)
         result.execution_count = count
         shell.execution_count = count + 1
-        events = self.events
         try:
-            events.trigger("pre_execute")
-            events.trigger("pre_run_cell", info)
-            shell.history_manager.store_inputs(count, source, code)
+            if callbacks["pre_execute"] == self.usual_pre_execute:
+                self.namespace.pop("__warningregistry__", None)  # all that the usual callback does
+            else:
+                events.trigger("pre_execute")
+            if callbacks["pre_run_cell"]:
+                events.trigger("pre_run_cell", info)
+            self.history.store_inputs(count, source, code)
             if single is not None:
                 self._run_code(single, result)
             else:
                 self._run_nodes(body, name, result)
             shell.last_execution_result = result
         finally:
-            events.trigger("post_execute")
-            events.trigger("post_run_cell", result)
+            if callbacks["post_execute"] != self.usual_post_execute or figures.are_open():
+                events.trigger("post_execute")
+            if callbacks["post_run_cell"]:
+                events.trigger("post_run_cell", result)
         return True
 
     def _compile_single(self, source, name):
         """A one-line statement without blocks needs no detour by its syntax tree."""
-        if source.find("\n") != len(source) - 1 or ";" in source or ":" in source:
+        if ":" in source or ";" in source or source.find("\n") != len(source) - 1:
             return None
         try:
             return compile(source, name, "single", self.compile.flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, True)
@@ -119,31 +138,38 @@ class Runner:
             return None
 
     def _run_code(self, code, result):
-        shell, hook, trap = self.shell, self.hook, self.trap
-        hook.exec_result = result
         failed = True
-        trap.__enter__()  # sets sys.displayhook for the cell, also when it runs cells itself
+        old_hook = self._set_hook(result)
         try:
             failed = self._exec(code, result)
         finally:
-            trap.__exit__(None, None, None)
-            shell.last_execution_succeeded = not failed
-            hook.exec_result = None
+            self._unset_hook(old_hook, failed)
+
+    def _set_hook(self, result):
+        """As IPython's display trap, which cells that run cells go on to use: sys.displayhook is ours for the cell."""
+        hook, trap = self.hook, self.trap
+        hook.exec_result = result
+        trap.old_hook = old_hook = sys.displayhook
+        trap._nested_level = 1
+        sys.displayhook = hook
+        return old_hook
+
+    def _unset_hook(self, old_hook, failed):
+        sys.displayhook = old_hook
+        self.trap._nested_level = 0
+        self.hook.exec_result = None
+        self.shell.last_execution_succeeded = not failed
 
     def _run_nodes(self, body, name, result):
         """Statement by statement, as IPython does: an error in compiling one comes after the ones before it have run."""
-        shell, hook, trap = self.shell, self.hook, self.trap
         flags = self.compile.flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-        hook.exec_result = result
         last = body[-1] if body and type(body[-1]) is ast.Expr else None
         failed = True
-        trap.__enter__()
+        old_hook = self._set_hook(result)
         try:
             failed = self._run_each(body, last, name, flags, result)
         finally:
-            trap.__exit__(None, None, None)
-            shell.last_execution_succeeded = not failed
-            hook.exec_result = None
+            self._unset_hook(old_hook, failed)
 
     def _run_each(self, body, last, name, flags, result):
         """True when a statement failed."""
@@ -167,7 +193,7 @@ class Runner:
             hook, sys.excepthook = sys.excepthook, shell.excepthook
             shell.executing += 1
             try:
-                exec(code, shell.user_ns)
+                exec(code, self.namespace)
             finally:
                 shell.executing -= 1
                 sys.excepthook = hook

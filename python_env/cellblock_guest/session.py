@@ -17,6 +17,7 @@ class Session:
         self.options = {}
         self.call = 0
         self.cells_run = 0
+        self.called_something = True  # the last cell may have called functions
         self.in_child = False
         self.pid = 0
         self.warnings_shown = set()
@@ -35,7 +36,10 @@ def emit(kind, fields):
     function = current.emit_function
     if function is None or current.in_child:
         return False
-    interrupts.shielded(_emit_locked, function, kind, fields)
+    if interrupts.gate.open:
+        interrupts.shielded(_emit_locked, function, kind, fields)
+    else:
+        _emit_locked(function, kind, fields)
     return True
 
 

@@ -42,6 +42,15 @@ class MemoryDB(dict):
 class GuestEvents(EventManager):
     """Callbacks that raise are shown on stderr and do not make the cell fail."""
 
+    def register(self, event, function):
+        if getattr(function, "__module__", None) == "matplotlib.pyplot":
+            return  # asks for a redraw after each cell in interactive mode, for windows
+        super().register(event, function)
+
+    def unregister(self, event, function):
+        if getattr(function, "__module__", None) != "matplotlib.pyplot":
+            super().unregister(event, function)
+
     def trigger(self, event, *args, **kwargs):
         callbacks = self.callbacks[event]
         if not callbacks:
@@ -72,6 +81,9 @@ class GuestShell(InteractiveShell):
     history_manager = None
     magics_manager = None
     prefilter_manager = None
+    display_formatter = None
+    display_pub = None
+    displayhook = None
     _is_body = False  # the cell being run inside the running one is the body of its cell magic
     compiler_class = compiler.GuestCompiler
     displayhook_class = display.GuestDisplayHook
@@ -95,7 +107,7 @@ class GuestShell(InteractiveShell):
     def init_history(self):
         self.history_manager = history.GuestHistory(self)
         self.configurables.append(self.history_manager)
-        self.db = MemoryDB()
+        self.db = MemoryDB(rootmodules_cache={})
 
     def init_events(self):
         self.events = GuestEvents(self, available_events)

@@ -29,7 +29,7 @@ class _Order:
 
 _order = _Order()
 _old_threads = {}  # thread ident -> (call that started it, thread); empty unless threads outlived their call
-_mine = {}  # "stdin" | "stdout" | "stderr" -> our stream
+_mine = {"stdout": None, "stderr": None}  # "stdin" | "stdout" | "stderr" -> our stream
 _backups = {}  # 1 | 2 -> (copy of the descriptor, identity)
 _text_write = io.TextIOWrapper.write
 
@@ -91,13 +91,17 @@ def _flush(stream):
 
 def flush_all():
     """Flushes what Python buffers for 1 and 2: our streams, and whatever user code put in their place."""
-    for name in ("stdout", "stderr"):
-        mine = _mine.get(name)
-        if mine is not None:
-            _flush(mine)
-        current = getattr(sys, name, None)
-        if current is not mine and current is not None:
-            _flush(current)
+    mine = _mine["stdout"], _mine["stderr"]
+    try:
+        mine[0].flush()
+        mine[1].flush()
+        if sys.stdout is mine[0] and sys.stderr is mine[1]:
+            return
+    except Exception:
+        pass  # closed, detached, deleted: one by one then
+    for stream in (*mine, getattr(sys, "stdout", None), getattr(sys, "stderr", None)):
+        if stream is not None:
+            _flush(stream)
 
 
 def _identity(fd):
@@ -141,11 +145,28 @@ def _usable(stream):
         return False
 
 
-def begin_call():
-    """Before each cell: descriptors 1 and 2 are the pipes again, closed streams are made anew, order starts afresh."""
+def begin_call(called_something=True):
+    """Before each cell: closed streams are made anew, order starts afresh. Descriptors 1 and 2 are looked at when the last cell called
+    anything: without a call it can hardly have closed or replaced one, and the look is a tenth of a small cell's time."""
+    if called_something:
+        _restore_descriptors()
+    if not _are_whole():
+        for name, mine in list(_mine.items()):
+            current = getattr(sys, name, None)
+            if current is mine:
+                if _broken(mine):
+                    _renew(name)
+            elif _broken(mine) or (name != "stdin" and not _usable(current)) or (name == "stdin" and current is None):
+                _renew(name)
+    _order.last = None
+    _order.switches = 0
+
+
+def _restore_descriptors():
     for fd, (backup, identity) in _backups.items():
         try:
-            same = _identity(fd) == identity
+            status = os.fstat(fd)
+            same = status.st_ino == identity[1] and status.st_dev == identity[0]
         except OSError:
             same = False
         if not same:
@@ -154,16 +175,17 @@ def begin_call():
                 os.dup2(backup, fd)
             except OSError:
                 pass  # the copy was closed as well: output of this session is lost, the session is not
-    for name in ("stdin", "stdout", "stderr"):
-        mine = _mine[name]
-        current = getattr(sys, name, None)
-        if current is mine:
-            if _broken(mine):
-                _renew(name)
-        elif _broken(mine) or (name != "stdin" and not _usable(current)) or (name == "stdin" and current is None):
-            _renew(name)
-    _order.last = None
-    _order.switches = 0
+
+
+def _are_whole():
+    """All three are ours and open: the common case, told quickly."""
+    try:
+        out, error, reading = sys.stdout, sys.stderr, sys.stdin
+        return (
+            out is _mine["stdout"] and error is _mine["stderr"] and reading is _mine["stdin"] and not (out.closed or error.closed or reading.closed)
+        )
+    except (AttributeError, ValueError):
+        return False
 
 
 def _broken(stream):

@@ -56,6 +56,8 @@ def plain(text):
 
 def encode_plain(text):
     """The bundle of a value that has nothing but text: the common case, kept short."""
+    if len(text) < 1000 and text.isascii():
+        return [("text/plain", text.encode(), TEXT)]
     return [("text/plain", plain(text), TEXT)]
 
 

@@ -36,10 +36,11 @@ def run(code, options):
     """Runs one cell. Returns status, exit_code and the number of live Python threads beside the main one."""
     status, exit_code, threads = "error", None, 0
     try:
-        own_builtins.check()
-        session.current.call = int(options.get("call") or 0)
-        session.current.cells_run += 1
-        streams.begin_call()
+        current = session.current
+        current.call = options.get("call") or 0
+        current.cells_run += 1
+        streams.begin_call(current.called_something)
+        current.called_something = "(" in code or "import" in code or "%" in code or "!" in code
         environment.set_arguments(options)
         status, exit_code = runner.run_call(_runner, code, options)
     except BaseException as error:

@@ -92,6 +92,7 @@ def _forget(before):
     shell.cell_error = None
     hook = shell.displayhook
     hook._ = hook.__ = hook.___ = ""
+    hook._numbers.clear()
     for name in ("_", "__", "___"):
         shell.user_ns[name] = ""
         shell.user_ns_hidden.pop(name, None)

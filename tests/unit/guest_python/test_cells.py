@@ -254,6 +254,28 @@ class MagicTest(unittest.TestCase):
         outcome = self.session.run("!echo a \\\n  b\n1/0")
         self.assertEqual((outcome.stdout, outcome.error["line"]), ("a b\n", 3))
 
+    def test_every_magic_of_ipython_works_or_says_why_not(self):
+        for kind, table in (("%", "line"), ("%%", "cell")):
+            for name in eval(self.session.run(f"sorted(get_ipython().magics_manager.magics['{table}'])").result):
+                if name in ("run", "%", "!", "debug", "ruby", "pypy", "perl", "python2", "node", "loadpy", "load", "save", "SVG", "svg", "code_wrap"):
+                    continue
+                code = f"{kind}{name}" if kind == "%" else f"%%{name}\n1"
+                with self.subTest(code=code):
+                    outcome = self.session.run(code, seconds=60)
+                    self.assertIn(outcome.status, ("ok", "error"))
+                    if outcome.error:
+                        self.assertIn(outcome.error["name"], ("UsageError", "CalledProcessError", "FileNotFoundError", "IndexError", "TypeError", "ValueError", "NameError", "ModuleNotFoundError"), outcome.error)
+                    self.assertEqual(outcome.threads, 0)
+        self.assertEqual(self.session.run("1 + 1").result, "2")
+
+    def test_what_magics_remember_stays_in_the_session(self):
+        self.session.run("kept = 3\n%store kept")
+        self.assertIn("kept", self.session.run("%store").stdout)
+        self.session.run("%bookmark here")
+        self.assertIn("here", self.session.run("%bookmark -l").stdout)
+        self.assertIn("hello", self.session.run("%%writefile t.txt\nhello").stdout + self.session.run("%less t.txt").of("display")[0]["mime"]["text/plain"])
+        self.assertEqual(self.session.run("%clear").of("clear"), [{"wait": False}])
+
     def test_breakpoint_goes_on(self):
         outcome = self.session.run("breakpoint()\nprint('after')")
         self.assertEqual((outcome.status, outcome.stdout), ("ok", "after\n"))
