@@ -34,7 +34,11 @@ Spec FullSpec() {
               .no_new_privileges = Requirement::kPreferred};
 }
 
-std::string Path(size_t bytes) { return "/" + std::string(bytes - 1, 'p'); }
+std::string Path(size_t bytes) {
+  std::string path(bytes, 'p');
+  path[0] = '/';
+  return path;
+}
 
 TEST(ConfineSpecTest, ComesBackFromTheWireAsItWas) {
   for (const Spec& spec : {Spec{}, FullSpec()}) {
