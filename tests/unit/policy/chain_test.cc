@@ -159,7 +159,7 @@ TEST(ExtendsTest, TextsExtendByNameOnly) {
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(LoadedPolicy loaded, LoadPolicyText("extends: base\n", "inline", directory.path()));
   EXPECT_EQ(loaded.policy.limits.cpus, 7);
   EXPECT_EQ(loaded.policy.name, "inline");
-  EXPECT_THAT(LoadPolicyText("extends: " + directory.PathOf("base.yaml") + "\n", "inline", directory.path()),
+  EXPECT_THAT(LoadPolicyText(absl::StrCat("extends: ", directory.PathOf("base.yaml"), "\n"), "inline", directory.path()),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("extends others by name only")));
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "policy/load/load.h"
@@ -47,8 +48,8 @@ TEST(RoundTripTest, KeepsOddTexts) {
       " a",       "a ",     "  ",     "<<",     "---",        "...",    "\n",   "a\n",  "\na",  "a\n\nb\n", "\t",   "a\tb", "ü", "数据",
       "📈",        "\u202e", "\u2028", "\ufeff", "\U0001FFFE", "\u00a0", "",     "2GiB", "120s", "off",      "=",    "key:", ":", "!"};
   for (size_t i = 0; i < odd.size(); ++i) {
-    policy.environment.emplace_back("V" + std::to_string(i), odd[i]);
-    policy.redact.push_back("text" + odd[i]);
+    policy.environment.emplace_back(absl::StrCat("V", i), odd[i]);
+    policy.redact.push_back(absl::StrCat("text", odd[i]));
   }
   policy.environment.emplace_back("NO", "x");
   policy.environment.emplace_back("null", "x");
@@ -78,8 +79,8 @@ TEST(RoundTripTest, KeepsRandomTexts) {
     for (int i = 0; i < 8; ++i) {
       std::string text;
       for (unsigned n = random() % 40; n > 0; --n) text += random() % 16 == 0 ? "\n" : random() % 16 == 0 ? "\t" : character();
-      policy.environment.emplace_back("V" + std::to_string(i), text);
-      policy.redact.push_back("t" + std::to_string(i) + "xx" + text);
+      policy.environment.emplace_back(absl::StrCat("V", i), text);
+      policy.redact.push_back(absl::StrCat("t", i, "xx", text));
     }
     ExpectRoundTrip(policy);
     if (HasFailure()) return;

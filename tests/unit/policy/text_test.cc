@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -44,16 +45,16 @@ TEST(TextProblemTest, AllowsTextAndNamesWhatItIsNot) {
 TEST(ShownTest, EscapesAndCuts) {
   EXPECT_EQ(Shown("a\"\\\n\x1b"), R"("a\"\\\n\u001B")");
   EXPECT_EQ(Shown("\xFF"), R"("\uFFFD")");
-  EXPECT_EQ(Shown(std::string(64, 'a')), "\"" + std::string(64, 'a') + "\"");
-  EXPECT_EQ(Shown(std::string(65, 'a')), "\"" + std::string(64, 'a') + "\"…");
-  EXPECT_EQ(Shown(std::string(63, 'a') + "é"), "\"" + std::string(63, 'a') + "\"…");  // never within a character
+  EXPECT_EQ(Shown(std::string(64, 'a')), absl::StrCat("\"", std::string(64, 'a'), "\""));
+  EXPECT_EQ(Shown(std::string(65, 'a')), absl::StrCat("\"", std::string(64, 'a'), "\"…"));
+  EXPECT_EQ(Shown(absl::StrCat(std::string(63, 'a'), "é")), absl::StrCat("\"", std::string(63, 'a'), "\"…"));  // never within a character
 }
 
 TEST(YamlTextTest, QuotesWhateverAReaderCouldMistake) {
   for (const char* plain : {"abc", "a.b_c-d", "/srv/data", "numpy", "UTC", "Europe/Berlin", "C.UTF-8"}) EXPECT_EQ(YamlText(plain), plain);
   for (const char* odd : {"",   "true", "No", "OFF", "null", "none", "123", "1.5", "-", "- a", "a: b", "a #b", "*x", "&x", "!x",
                           "%x", "@x",   "`x", "{a}", "[a]",  "a,b",  "'",   "~",   "?", "|",   ">",    " a",   "a ", "<<", "é"}) {
-    EXPECT_EQ(YamlText(odd), "\"" + std::string(odd) + "\"");
+    EXPECT_EQ(YamlText(odd), absl::StrCat("\"", odd, "\""));
   }
   EXPECT_EQ(YamlText("a\"b\\c\nd\te"), R"("a\"b\\c\nd\te")");
   EXPECT_EQ(YamlText("\u202e\u2028\ufeff\u0085"), R"("\u202E\u2028\uFEFF\u0085")");
