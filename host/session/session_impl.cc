@@ -251,7 +251,8 @@ absl::Status SessionImpl::Restart() {
     late_errors_.clear();
   }
   (void)jail_->init->Ask(wire::EncodeMessage(wire::KillOthers{}), {}, kKillDeadline);
-  return StartWorker();
+  std::future<absl::Status> attached;
+  return StartWorker(attached);
 }
 
 absl::Status SessionImpl::PutFile(int source_fd, absl::string_view path) {

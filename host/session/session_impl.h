@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -56,7 +57,7 @@ class SessionImpl : public Session, private supervise::Watched {
  private:
   SessionImpl(HostImpl& host, const Policy& policy, const SessionOptions& options);
   absl::Status Start();
-  absl::Status StartWorker();
+  absl::Status StartWorker(std::future<absl::Status>& jail_attached);  // an invalid future: the jail's init is attached
   confine::Spec WorkerSpec(const supervise::Zygote& zygote);
   std::vector<std::string> Environment() const;
   absl::Status CheckLayers();

@@ -1,5 +1,6 @@
 // How a session comes to be: jail, cgroup, worker, and the list of layers that hold it. See session_impl.h.
 #include <algorithm>
+#include <future>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -87,7 +88,13 @@ absl::Status SessionImpl::Start() {
   collector_options.workspace_files = policy_.limits.workspace_files;
   CELLBLOCK_ASSIGN_OR_RETURN(collector_, artifact::Collector::Create(std::move(workspace), collector_options, &host_.store(), &host_.sniffer()));
   CELLBLOCK_ASSIGN_OR_RETURN(snapshot_, collector_->TakeSnapshot());
-  CELLBLOCK_RETURN_IF_ERROR(StartWorker());
+  // On cgroup v1 the first move after a while waits some 8 ms for the kernel; meanwhile the worker is forked and locks itself, and the
+  // move of the worker right after is then quick.
+  std::future<absl::Status> attached;
+  if (cgroup_ != nullptr) attached = std::async(std::launch::async, [this] { return cgroup_->Attach({jail_->host_pid}); });
+  absl::Status started = StartWorker(attached);
+  if (attached.valid()) attached.wait();
+  CELLBLOCK_RETURN_IF_ERROR(started);
   host_.watch().Add(this);
   return absl::OkStatus();
 }
@@ -139,7 +146,7 @@ std::vector<std::string> SessionImpl::Environment() const {
   return list;
 }
 
-absl::Status SessionImpl::StartWorker() {
+absl::Status SessionImpl::StartWorker(std::future<absl::Status>& jail_attached) {
   CELLBLOCK_ASSIGN_OR_RETURN(std::shared_ptr<supervise::Zygote> zygote, host_.ZygoteFor(policy_));
   supervise::WorkerOptions options;
   spec_ = options.spec = WorkerSpec(*zygote);
@@ -157,7 +164,13 @@ absl::Status SessionImpl::StartWorker() {
   options.start.result_bytes = static_cast<uint64_t>(policy_.limits.result_bytes);
   options.start.time_zone = policy_.determinism.time_zone;
   options.start.environment = Environment();
-  CELLBLOCK_ASSIGN_OR_RETURN(std::unique_ptr<supervise::Worker> worker, supervise::Worker::Start(std::move(zygote), *jail_, cgroup_.get(), options));
+  if (cgroup_ != nullptr) {
+    options.attach = [this, &jail_attached](pid_t pid) -> absl::Status {
+      if (jail_attached.valid()) CELLBLOCK_RETURN_IF_ERROR(jail_attached.get());
+      return cgroup_->Attach({pid});
+    };
+  }
+  CELLBLOCK_ASSIGN_OR_RETURN(std::unique_ptr<supervise::Worker> worker, supervise::Worker::Start(std::move(zygote), *jail_, options));
   DescribeLayers(worker->report());
   std::lock_guard<std::mutex> lock(watched_mutex_);
   worker_ = std::move(worker);

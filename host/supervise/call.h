@@ -17,6 +17,7 @@
 #include "cellblock/record.h"
 #include "supervise/output_pump.h"
 #include "supervise/worker.h"
+#include "sys/cgroup.h"
 
 namespace cellblock::supervise {
 

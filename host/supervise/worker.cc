@@ -26,11 +26,11 @@ constexpr absl::Duration kExitDeadline = absl::Seconds(10);
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Worker>> Worker::Start(std::shared_ptr<Zygote> zygote, Jail& jail, sys::Cgroup* cgroup, const WorkerOptions& options) {
+absl::StatusOr<std::unique_ptr<Worker>> Worker::Start(std::shared_ptr<Zygote> zygote, Jail& jail, const WorkerOptions& options) {
   std::unique_ptr<Worker> worker(new Worker(std::move(zygote), jail, options.bundle_bytes_max));
   CELLBLOCK_RETURN_IF_ERROR(worker->Fork(options));
   // While the worker locks itself: it reports ready only over the channel, which is read after this.
-  if (cgroup != nullptr) CELLBLOCK_RETURN_IF_ERROR(cgroup->Attach({jail.host_pid, worker->process_->pid()}));
+  if (options.attach) CELLBLOCK_RETURN_IF_ERROR(options.attach(worker->process_->pid()));
   CELLBLOCK_RETURN_IF_ERROR(worker->WaitReady());
   return worker;
 }

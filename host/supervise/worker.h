@@ -4,6 +4,7 @@
 #define CELLBLOCK_SUPERVISE_WORKER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,7 +15,6 @@
 #include "cellblock/policy.h"
 #include "confine/confine.h"
 #include "supervise/helpers.h"
-#include "sys/cgroup.h"
 #include "sys/proc_reader.h"
 #include "wire/frame.h"
 #include "wire/messages.h"
@@ -26,6 +26,7 @@ struct WorkerOptions {
   wire::StartSession start;
   int seccomp_fd = -1;             // memfd of the program
   size_t bundle_bytes_max = 0;     // of one frame: limits.result_bytes with room for its fields
+  std::function<absl::Status(pid_t)> attach;  // puts the worker into its cgroup, while it locks itself; may be empty
 };
 
 // How its process ended, as the zygote's wait4 saw it.
@@ -40,9 +41,9 @@ struct WorkerExit {
 
 class Worker {
  public:
-  // Forks it from `zygote` into `jail`, attaches it (and the jail's init) to `cgroup` if there is one, and returns once it is locked
-  // and ready. kFailedPrecondition names the step of the lock-down that failed.
-  static absl::StatusOr<std::unique_ptr<Worker>> Start(std::shared_ptr<Zygote> zygote, Jail& jail, sys::Cgroup* cgroup, const WorkerOptions& options);
+  // Forks it from `zygote` into `jail` and returns once it is attached, locked and ready. kFailedPrecondition names the step of the
+  // lock-down that failed.
+  static absl::StatusOr<std::unique_ptr<Worker>> Start(std::shared_ptr<Zygote> zygote, Jail& jail, const WorkerOptions& options);
   ~Worker();  // kills and waits
 
   // Ctrl-C: SIGINT to the worker and its process group, as a terminal would.
