@@ -57,7 +57,7 @@ constexpr CallGroup kAllowedGroups[] = {
     {"paths", "mounts and Landlock decide which files; no change of owner, no new extended attributes", 0, kPaths},
     {"descriptors", "bounded by RLIMIT_NOFILE", 0, kDescriptors},
     {"memory", "bounded by RLIMIT_DATA and the cgroup or the watch; mlock by RLIMIT_MEMLOCK, which is 0", 0, kMemory},
-    {"threads_and_time", "clocks are read, not set; tkill's sisters and futexes stay inside the pid namespace", 0, kThreadsAndTime},
+    {"threads_and_time", "clocks are read, not set; futexes stay in memory that the process shares itself", 0, kThreadsAndTime},
     {"signals", "the pid namespace bounds whom they reach, Landlock (ABI 6) the domain; pidfds are no wider", 0, kSignals},
     {"processes", "bounded by RLIMIT_NPROC and the cgroup; fork is what musl's programs call", 0, kProcesses},
     {"sockets", "on sockets that exist: socket and socketpair decide which kinds those are", 0, kSockets},

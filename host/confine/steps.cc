@@ -1,6 +1,6 @@
 // The table of steps that lock a process, and EnterConfinement, which runs it from top to bottom. Runs in the process being locked,
-// after fork, single-threaded: no allocation, no locks, errno values. Trusts the Spec. Each row's test stands in tests/confine/
-// (confine_<row or layer>_test.cc).
+// after fork, single-threaded: no allocation, no locks, errno values. Trusts the Spec. The rows are tested in tests/confine/, each in
+// a process of its own.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/prctl.h>
