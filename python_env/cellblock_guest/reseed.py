@@ -14,10 +14,16 @@ REVIEWED = (
     "random:_inst",
     "numpy.random.mtrand:_rand",
     "sympy.core.random:rng",
-    "networkx.utils.misc:_rng",
+    "sympy.core.random:_assumptions_rng",
+    "sympy.core.symbol:Dummy._prng",
+    "sklearn.ensemble._hist_gradient_boosting.grower:TreeGrower.__init__.__defaults__",
     "tempfile:_name_sequence",
     "multiprocessing.synchronize:SemLock._rand",
+    "joblib.externals.loky.backend.synchronize:SemLock._rand",
+    "joblib._multiprocessing_helpers:_rand",
 )
+# Generators that are the default of a compiled function's parameter, where no Python path leads: (module, type name), one each.
+ANONYMOUS = (("sklearn.ensemble._hist_gradient_boosting.splitting", "RandomState"),)
 _found = []  # generators to reseed, noted by audit() before the collector is frozen (frozen objects cannot be found any more)
 
 
@@ -28,10 +34,14 @@ def _numpy_kinds():
     return (numpy_random.RandomState,), (numpy_random.Generator,), (numpy_random.BitGenerator,)
 
 
+def _kinds():
+    states, generators, bits = _numpy_kinds()
+    return (random.Random, *states, *generators, *bits)
+
+
 def _generators():
     """Every generator object alive. random.SystemRandom draws from the kernel and needs nothing."""
-    states, generators, bits = _numpy_kinds()
-    kinds = (random.Random, *states, *generators, *bits)
+    kinds = _kinds()
     return [o for o in gc.get_objects() if isinstance(o, kinds) and not isinstance(o, random.SystemRandom)]
 
 
@@ -59,18 +69,31 @@ def _describe(generator):
     return f"{type(generator).__module__}.{type(generator).__qualname__} ({where})"
 
 
+def _anonymous(unknown):
+    """Those of the unknown ones that ANONYMOUS speaks of: of that type, and held by no module."""
+    allowed = [kind for module, kind in ANONYMOUS if module in sys.modules]
+    for generator in unknown:
+        kind = type(generator).__name__
+        if kind in allowed and "held by no module" in _describe(generator):
+            allowed.remove(kind)
+            yield generator
+
+
 def audit():
     """Names of live generators that nobody reviewed; also notes the reviewed ones for the workers to reseed."""
     reviewed = {}
+    kinds = _kinds()
     for path in REVIEWED:
         value = _lookup(path)
-        for part in [] if value is None else _parts(getattr(value, "_rng", value)):
-            reviewed[id(part)] = part
+        value = getattr(value, "_rng", value)  # of tempfile's name sequences, once they were used
+        for one in value if isinstance(value, tuple) else (value,):  # a tuple: defaults of a function's parameters
+            for part in _parts(one) if isinstance(one, kinds) else ():
+                reviewed[id(part)] = part
+    unknown = [generator for generator in _generators() if id(generator) not in reviewed]
+    for generator in _anonymous(unknown):
+        reviewed.update((id(part), part) for part in _parts(generator))
+    unknown = [generator for generator in unknown if id(generator) not in reviewed]
     _found[:] = list(reviewed.values())
-    unknown = []
-    for generator in _generators():
-        if id(generator) not in reviewed:
-            unknown.append(generator)
     inner = {id(part) for generator in unknown for part in _parts(generator)[1:]}
     return sorted(_describe(generator) for generator in unknown if id(generator) not in inner)
 
@@ -156,9 +179,13 @@ def _refresh_names():
     tempfile = sys.modules.get("tempfile")
     if tempfile is not None:
         tempfile._name_sequence = None
-        synchronize = sys.modules.get("multiprocessing.synchronize")
-        if synchronize is not None:
-            synchronize.SemLock._rand = tempfile._RandomNameSequence()
+        helpers = sys.modules.get("joblib._multiprocessing_helpers")
+        if hasattr(helpers, "_rand"):
+            helpers._rand = tempfile._RandomNameSequence()
+        for name in ("multiprocessing.synchronize", "joblib.externals.loky.backend.synchronize"):
+            synchronize = sys.modules.get(name)
+            if synchronize is not None:
+                synchronize.SemLock._rand = tempfile._RandomNameSequence()
     process = sys.modules.get("multiprocessing.process")
     if process is not None:
         process._current_process.authkey = os.urandom(32)

@@ -19,6 +19,7 @@ class Session:
         self.cells_run = 0
         self.called_something = True  # the last cell may have called functions
         self.in_child = False
+        self.in_call = False  # the channel takes events during a call alone; a thread may want to send one at any time
         self.pid = 0
         self.warnings_shown = set()
 
@@ -28,14 +29,20 @@ _lock = threading.RLock()
 
 
 def can_emit():
-    return current.emit_function is not None and not current.in_child
+    return current.in_call and current.emit_function is not None and not current.in_child
+
+
+def end_call():
+    """No event after this; one that a thread is just sending is waited for."""
+    with _lock:
+        current.in_call = False
 
 
 def emit(kind, fields):
     """Sends one event and waits for the supervisor's acknowledgement. Returns False when there is nobody to send it to."""
-    function = current.emit_function
-    if function is None or current.in_child:
+    if not can_emit():
         return False
+    function = current.emit_function
     if interrupts.gate.open:
         interrupts.shielded(_emit_locked, function, kind, fields)
     else:
@@ -47,7 +54,8 @@ def _emit_locked(function, kind, fields):
     if kind != "sync" and current.flush is not None:
         current.flush()
     with _lock:
-        function(kind, fields)
+        if current.in_call:
+            function(kind, fields)
 
 
 def _after_fork_in_child():

@@ -39,6 +39,7 @@ def run(code, options):
         current = session.current
         current.call = options.get("call") or 0
         current.cells_run += 1
+        current.in_call = True
         streams.begin_call(current.called_something)
         current.called_something = "(" in code or "import" in code or "%" in code or "!" in code
         environment.set_arguments(options)
@@ -51,10 +52,11 @@ def run(code, options):
         if session.current.in_child or os.getpid() != session.current.pid:
             _leave_child(status, exit_code)
     try:
-        threads = streams.end_call(session.current.call)
         streams.flush_all()
+        session.end_call()
+        threads = streams.end_call(session.current.call)
     except BaseException:
-        pass
+        session.current.in_call = False
     return {"status": status, "exit_code": exit_code, "threads": threads}
 
 

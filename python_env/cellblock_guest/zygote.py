@@ -11,7 +11,7 @@ from . import environment, errors, figures, libraries, magics, processes, reseed
 from . import shell as shell_module
 
 _shell = None
-MODULES_MAX = 64
+MODULES_MAX = 256
 
 
 def shell():
@@ -40,7 +40,18 @@ def preload(modules):
     magics.register(_shell)
     for name in modules:
         importlib.import_module(name)
+        _refuse_threads(name)
     del os.environ["JE_ARROW_MALLOC_CONF"]
+
+
+def _refuse_threads(name):
+    """Says which module it was; that there is one thread in the end is proved by C++ before each fork."""
+    try:
+        count = len(os.listdir("/proc/self/task"))
+    except OSError:
+        return
+    if count > 1:
+        raise RuntimeError(f"preloading {name} started {count - 1} threads; a zygote must have none: take it off python.preload, sessions can import it themselves")
 
 
 _WARM_UP = (
@@ -59,7 +70,7 @@ def warm_up():
     """Throw-away cells, so that sessions find one-off work done: lazy imports, OpenBLAS's buffer, the first chart. Leaves no trace."""
     before = set(_shell.user_ns)
     running = runner.Runner(_shell)
-    session.current.emit_function = _ignore
+    session.current.emit_function, session.current.in_call = _ignore, True
     stdout, stderr = sys.stdout, sys.stderr
     try:
         with open(os.devnull, "w", encoding="utf-8") as sink:
@@ -69,7 +80,7 @@ def warm_up():
                     runner.run_call(running, code, {"file_name": ""})
     finally:
         sys.stdout, sys.stderr = stdout, stderr
-        session.current.emit_function = None
+        session.current.emit_function, session.current.in_call = None, False
     _forget(before)
 
 

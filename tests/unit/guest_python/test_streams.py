@@ -1,6 +1,7 @@
 # Streams: order between the two and with child processes, odd text, streams that a cell closed or replaced, threads of earlier
 # calls. CASES rows 23, 24, 28, 41, 43, 45 and their kind.
 
+import time
 import unittest
 
 from support import Session, run
@@ -128,6 +129,19 @@ class ThreadTest(unittest.TestCase):
             own = session.run("u = threading.Thread(target=print, args=('new',)); u.start(); u.join()\nstop.set(); t.join()")
             self.assertEqual((own.stdout, own.threads), ("new\n", 0))
             self.assertEqual(session.run("u = threading.Thread(target=print, args=('again',)); u.start(); u.join()").stdout, "again\n")
+
+    def test_threads_send_no_events_between_calls(self):
+        with Session() as session:
+            session.run("import threading, sys, time\nstop = threading.Event()\ndef work():\n    while not stop.is_set():\n        print('o'); print('e', file=sys.stderr); display(1)\nt = threading.Thread(target=work, daemon=True); t.start(); time.sleep(0.02)")
+            for _ in range(200):
+                self.assertFalse(session.ask("session.can_emit()"))
+                time.sleep(0.005)
+                session._drain(None)
+                if session.late:
+                    break
+            outcome = session.run("stop.set(); t.join()\n'after'")
+            self.assertEqual((outcome.status, outcome.result, outcome.threads), ("ok", "'after'", 0))
+            self.assertTrue(session.late, "the thread wrote nothing between the calls: the test has not tested it")
 
     def test_an_error_in_a_thread_is_shown_with_its_lines(self):
         outcome = run("import threading\ndef f():\n    raise ValueError('in thread')\nt = threading.Thread(target=f, name='worker')\nt.start(); t.join()")

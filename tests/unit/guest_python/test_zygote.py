@@ -1,5 +1,6 @@
 # The zygote: single-threaded, no files left open, no trace of its warm-up, clear errors for what it cannot preload; cheap children.
 
+import json
 import os
 import subprocess
 import sys
@@ -58,6 +59,21 @@ class ZygoteTest(unittest.TestCase):
     def test_starting_a_session_imports_nothing(self):
         code = "support.zygote()\nbefore = set(sys.modules)\nfrom cellblock_guest import worker\nworker.start(lambda k, f: None, support.OPTIONS)\nworker.run('1+1', {'call': 1})\nworker.run('1/0', {'call': 2})\nworker.run('import matplotlib.pyplot as p; p.plot([1]);', {'call': 3})\nprint(sorted(set(sys.modules) - before))"
         self.assertEqual(run_zygote(code)[1], "[]\n")
+
+
+class ReviewTest(unittest.TestCase):
+    def test_the_default_preload_is_reviewed(self):
+        with open(os.path.join(support.ROOT, "python_env", "preload-review.json"), encoding="utf-8") as file:
+            review = json.load(file)
+        for module in support.PRELOAD:
+            self.assertEqual(review["modules"][module]["preload"], "ok", module)
+            self.assertIn(module, review["ok"])
+        self.assertEqual(review["modules"]["polars"]["preload"], "no")
+
+    def test_a_module_that_starts_threads_is_refused_by_name(self):
+        code, _, err = run_zygote("from cellblock_guest import zygote\nzygote.preload(['numpy', 'polars'])")
+        self.assertNotEqual(code, 0)
+        self.assertIn("preloading polars started", err)
 
 
 class EnvironmentTest(unittest.TestCase):
