@@ -1,0 +1,272 @@
+// See command_line.h.
+#include "app/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "app/help_text.h"
+#include "app/terminal_text.h"
+#include "base/status_macros.h"
+#include "policy/text.h"
+#include "policy/units.h"
+
+#ifndef CELLBLOCK_VERSION
+#define CELLBLOCK_VERSION "unknown"
+#endif
+
+namespace cellblock::app {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+struct Command {
+  const char* name;
+  const char* help;
+  // Gets what stands behind the command's name and, apart, what stands behind "--".
+  absl::StatusOr<Invocation> (*parse)(const Arguments& arguments, const Arguments& rest);
+};
+const std::vector<Command>& Commands();
+
+absl::Status Wrong(const std::string& message) { return absl::InvalidArgumentError(message); }
+
+// Runs CLI11 over `arguments`, names near spellings of an unknown option.
+absl::Status Parse(CLI::App& app, const Arguments& arguments) {
+  app.allow_extras();
+  Arguments reversed(arguments.rbegin(), arguments.rend());  // CLI11 takes them from the back
+  try {
+    app.parse(reversed);
+  } catch (const CLI::ParseError& error) {
+    return Wrong(error.what());
+  }
+  for (const std::string& extra : app.remaining()) {
+    if (!absl::StartsWith(extra, "-")) return Wrong(absl::StrCat("'", NeutralizeLine(extra), "' is one argument too many"));
+    const std::string name = extra.substr(0, extra.find('='));
+    Arguments known;
+    for (const CLI::Option* option : app.get_options()) {
+      for (const std::string& long_name : option->get_lnames()) known.push_back(absl::StrCat("--", long_name));
+    }
+    return Wrong(absl::StrCat("no option ", NeutralizeLine(name), policy::DidYouMean(policy::NearWords(name, known))));
+  }
+  return absl::OkStatus();
+}
+
+// "30" is 30 seconds here: on a command line nobody means anything else.
+absl::StatusOr<absl::Duration> ParseTimeout(const std::string& text) {
+  const bool bare = !text.empty() && std::all_of(text.begin(), text.end(),
+                                                 [](char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)) || c == '.'; });
+  absl::StatusOr<absl::Duration> timeout = policy::ParseDuration(bare ? absl::StrCat(text, "s") : text);
+  if (!timeout.ok()) return Wrong(absl::StrCat("--timeout ", NeutralizeLine(text), ": ", timeout.status().message()));
+  return timeout;
+}
+
+// The options of run and repl that say what the session is, as text.
+struct SessionFlags {
+  std::string policy = "default", python_environment, timeout, memory, seed;
+  std::vector<std::string> environment, files;
+
+  void AddTo(CLI::App& app) {
+    app.add_option("--policy", policy);
+    app.add_option("--python-env", python_environment);
+    app.add_option("--timeout", timeout);
+    app.add_option("--memory", memory);
+    app.add_option("--seed", seed);
+    // One value each time: `--file a.csv script.py` must leave script.py alone.
+    app.add_option("--env", environment)->allow_extra_args(false);
+    app.add_option("--file", files)->allow_extra_args(false);
+  }
+
+  absl::StatusOr<SessionChoices> Choices() const {
+    SessionChoices choices;
+    choices.policy = policy;
+    choices.python_environment = python_environment;
+    choices.files = files;
+    if (!timeout.empty()) {
+      CELLBLOCK_ASSIGN_OR_RETURN(choices.timeout, ParseTimeout(timeout));
+    }
+    if (!memory.empty()) {
+      absl::StatusOr<int64_t> bytes = policy::ParseSize(memory);
+      if (!bytes.ok()) return Wrong(absl::StrCat("--memory ", NeutralizeLine(memory), ": ", bytes.status().message()));
+      choices.memory_bytes = *bytes;
+    }
+    if (!seed.empty()) {
+      absl::StatusOr<uint64_t> number = policy::ParseCount(seed);
+      if (!number.ok()) return Wrong(absl::StrCat("--seed ", NeutralizeLine(seed), ": ", number.status().message()));
+      choices.seed = *number;
+    }
+    for (const std::string& variable : environment) {
+      const size_t equals = variable.find('=');
+      if (equals == std::string::npos || equals == 0) {
+        return Wrong(absl::StrCat("--env ", NeutralizeLine(variable), ": write it as NAME=VALUE"));
+      }
+      choices.environment.emplace_back(variable.substr(0, equals), variable.substr(equals + 1));
+    }
+    return choices;
+  }
+};
+
+absl::StatusOr<Language> ParseLanguage(const std::string& text) {
+  if (text == "python") return Language::kPython;
+  if (text == "bash") return Language::kBash;
+  return Wrong(absl::StrCat("--language ", NeutralizeLine(text), ": python or bash"));
+}
+
+absl::StatusOr<Invocation> ParseRun(const Arguments& arguments, const Arguments& rest) {
+  CLI::App app;
+  app.set_help_flag();
+  SessionFlags flags;
+  flags.AddTo(app);
+  RunOptions options;
+  std::string code, language;
+  app.add_option("source", options.source.path);
+  CLI::Option* const code_option = app.add_option("-c", code);
+  app.add_option("--language", language);
+  app.add_option("--out", options.out);
+  app.add_option("--save-notebook", options.save_notebook);
+  app.add_flag("--json", options.json);
+  app.add_flag("--keep-going", options.keep_going);
+  app.add_flag("-q,--quiet", options.quiet);
+  CELLBLOCK_RETURN_IF_ERROR(Parse(app, arguments));
+
+  if (code_option->count() > 0) options.source.code = code;
+  if (options.source.path.empty() && !options.source.code.has_value())
+    return Wrong("what is to run? Give a script, - for standard input, or -c CODE");
+  if (!options.source.path.empty() && options.source.code.has_value()) {
+    return Wrong(absl::StrCat("both -c and '", NeutralizeLine(options.source.path), "' are given; arguments for the code come behind --"));
+  }
+  if (!language.empty()) {
+    CELLBLOCK_ASSIGN_OR_RETURN(options.source.language, ParseLanguage(language));
+  }
+  CELLBLOCK_ASSIGN_OR_RETURN(options.session, flags.Choices());
+  options.arguments = rest;
+  return options;
+}
+
+absl::StatusOr<Invocation> ParseRepl(const Arguments& arguments, const Arguments& rest) {
+  CLI::App app;
+  app.set_help_flag();
+  SessionFlags flags;
+  flags.AddTo(app);
+  ReplOptions options;
+  app.add_option("--out", options.out);
+  app.add_flag("--no-history", options.no_history);
+  app.add_flag("-q,--quiet", options.quiet);
+  CELLBLOCK_RETURN_IF_ERROR(Parse(app, arguments));
+  if (!rest.empty()) return Wrong("repl takes no arguments behind --");
+  CELLBLOCK_ASSIGN_OR_RETURN(options.session, flags.Choices());
+  return options;
+}
+
+absl::StatusOr<Invocation> ParsePolicy(const Arguments& arguments, const Arguments& rest) {
+  if (arguments.empty()) return Wrong("policy check, policy print or policy diff?");
+  PolicyOptions options;
+  const std::string& action = arguments[0];
+  size_t least = 1, most = 1000;
+  if (action == "check") {
+    options.action = PolicyAction::kCheck;
+  } else if (action == "print") {
+    options.action = PolicyAction::kPrint;
+    most = 1;
+  } else if (action == "diff") {
+    options.action = PolicyAction::kDiff;
+    least = most = 2;
+  } else {
+    return Wrong(absl::StrCat("no command 'policy ", NeutralizeLine(action), "'",
+                              policy::DidYouMean(policy::NearWords(action, {"check", "print", "diff"}))));
+  }
+  CLI::App app;
+  app.set_help_flag();
+  app.add_option("policies", options.policies);
+  CELLBLOCK_RETURN_IF_ERROR(Parse(app, {arguments.begin() + 1, arguments.end()}));
+  options.policies.insert(options.policies.end(), rest.begin(), rest.end());
+  if (options.policies.size() < least || options.policies.size() > most) {
+    return Wrong(absl::StrCat("policy ", action, " takes ",
+                              least == 2  ? "two policies"
+                              : most == 1 ? "one policy"
+                                          : "at least one policy"));
+  }
+  return options;
+}
+
+absl::StatusOr<Invocation> ParseDoctor(const Arguments& arguments, const Arguments& rest) {
+  CLI::App app;
+  app.set_help_flag();
+  DoctorOptions options;
+  app.add_option("--policy", options.policy);
+  app.add_option("--python-env", options.python_environment);
+  app.add_flag("--json", options.json);
+  CELLBLOCK_RETURN_IF_ERROR(Parse(app, arguments));
+  if (!rest.empty()) return Wrong("doctor takes no arguments behind --");
+  return options;
+}
+
+const std::vector<Command>& Commands() {
+  static const auto* const commands = new std::vector<Command>{
+      {"run", kRunHelp, ParseRun},
+      {"repl", kReplHelp, ParseRepl},
+      {"policy", kPolicyHelp, ParsePolicy},
+      {"doctor", kDoctorHelp, ParseDoctor},
+  };
+  return *commands;
+}
+
+const Command* FindCommand(const std::string& name) {
+  for (const Command& command : Commands()) {
+    if (name == command.name) return &command;
+  }
+  return nullptr;
+}
+
+Answer WrongCommand(const std::string& name) {
+  Arguments names = {"help"};
+  for (const Command& command : Commands()) names.emplace_back(command.name);
+  std::string text = absl::StrCat("cellblock: no command '", NeutralizeLine(name), "'");
+  const bool is_source = absl::EndsWith(name, ".py") || absl::EndsWith(name, ".ipynb") || absl::EndsWith(name, ".sh");
+  if (is_source) {
+    absl::StrAppend(&text, "; did you mean: cellblock run ", NeutralizeLine(name));
+  } else {
+    absl::StrAppend(&text, policy::DidYouMean(policy::NearWords(name, names)));
+  }
+  return {absl::StrCat(text, "\n'cellblock --help' lists the commands\n"), /*is_error=*/true};
+}
+
+bool AsksForHelp(const std::string& argument) { return argument == "-h" || argument == "--help"; }
+
+}  // namespace
+
+Invocation ParseCommandLine(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) return Answer{kMainHelp, /*is_error=*/true};
+  const std::string& first = arguments[0];
+  if (AsksForHelp(first)) return Answer{kMainHelp};
+  if (first == "--version" || first == "-V") return Answer{"cellblock " CELLBLOCK_VERSION "\n"};
+  if (first == "help") {
+    if (arguments.size() == 1) return Answer{kMainHelp};
+    const Command* about = FindCommand(arguments[1]);
+    return about == nullptr ? WrongCommand(arguments[1]) : Answer{about->help};
+  }
+  const Command* command = FindCommand(first);
+  if (command == nullptr && absl::StartsWith(first, "-")) {
+    return Answer{
+        absl::StrCat("cellblock: no option ", NeutralizeLine(first), " before a command\n'cellblock --help' lists the commands\n"),
+        /*is_error=*/true};
+  }
+  if (command == nullptr) return WrongCommand(first);
+
+  const auto dashes = std::find(arguments.begin() + 1, arguments.end(), "--");
+  const Arguments own(arguments.begin() + 1, dashes);
+  const Arguments rest(dashes == arguments.end() ? dashes : dashes + 1, arguments.end());
+  if (std::any_of(own.begin(), own.end(), AsksForHelp)) return Answer{command->help};
+  absl::StatusOr<Invocation> invocation = command->parse(own, rest);
+  if (invocation.ok()) return *std::move(invocation);
+  return Answer{
+      absl::StrCat("cellblock: ", invocation.status().message(), "\n'cellblock ", command->name, " --help' explains its options\n"),
+      /*is_error=*/true};
+}
+
+}  // namespace cellblock::app

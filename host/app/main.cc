@@ -1,0 +1,59 @@
+// The executable `cellblock`: wires the commands to the process and the real host, nothing else. Supervisor.
+#include <locale.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "app/command_line.h"
+#include "app/console.h"
+#include "app/context.h"
+#include "app/exit_codes.h"
+#include "app/locations.h"
+#include "app/signals.h"
+
+namespace {
+
+using namespace cellblock;       // NOLINT: the program's own main
+using namespace cellblock::app;  // NOLINT
+
+Context RealContext() {
+  Context context;
+  context.surroundings = CurrentSurroundings();
+  context.stdin_is_terminal = isatty(STDIN_FILENO) == 1;
+  context.console.stdout_is_terminal = isatty(STDOUT_FILENO) == 1;
+  context.console.stderr_is_terminal = isatty(STDERR_FILENO) == 1;
+  context.create_host = [](HostOptions options) { return Host::Create(std::move(options)); };
+  context.inspect_machine = InspectMachine;
+  context.exit_now = [](int exit_code) { _exit(exit_code); };
+  return context;
+}
+
+int Print(const Answer& answer, const Context& context) {
+  ConsoleOptions options = context.console;
+  if (answer.is_error) options.stdout_fd = options.stderr_fd;
+  Console(options).Write(answer.text);
+  return answer.is_error ? kExitUsage : kExitOk;
+}
+
+struct Runner {
+  const Context& context;
+  int operator()(const RunOptions& options) const { return RunCommand(options, context); }
+  int operator()(const ReplOptions& options) const { return ReplCommand(options, context); }
+  int operator()(const PolicyOptions& options) const { return PolicyCommand(options, context); }
+  int operator()(const DoctorOptions& options) const { return DoctorCommand(options, context); }
+  int operator()(const Answer& answer) const { return Print(answer, context); }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // Line editing reads the keyboard's characters by the locale; under "C" they would be bytes.
+  const char* locale = setlocale(LC_CTYPE, "");
+  if (locale == nullptr || strcmp(locale, "C") == 0 || strcmp(locale, "POSIX") == 0) setlocale(LC_CTYPE, "C.UTF-8");
+  SurviveClosedPipes();
+  const Context context = RealContext();
+  return std::visit(Runner{context}, ParseCommandLine(std::vector<std::string>(argv + 1, argv + argc)));
+}

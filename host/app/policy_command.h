@@ -1,0 +1,24 @@
+// `cellblock policy check | print | diff`. Supervisor; policy files are checked, not trusted.
+#ifndef CELLBLOCK_APP_POLICY_COMMAND_H_
+#define CELLBLOCK_APP_POLICY_COMMAND_H_
+
+#include <string>
+#include <vector>
+
+#include "app/context.h"
+
+namespace cellblock::app {
+
+enum class PolicyAction { kCheck, kPrint, kDiff };
+
+struct PolicyOptions {
+  PolicyAction action = PolicyAction::kCheck;
+  std::vector<std::string> policies;  // names or files: check 1 or more, print 1, diff 2
+};
+
+// check: 0 when all are well, 1 when one is not. print: 0, or 2. diff: 0 when they are the same, 1 when they differ, 2 when one is unreadable.
+int PolicyCommand(const PolicyOptions& options, const Context& context);
+
+}  // namespace cellblock::app
+
+#endif  // CELLBLOCK_APP_POLICY_COMMAND_H_
