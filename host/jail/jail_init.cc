@@ -107,6 +107,8 @@ absl::Status SetUp(const wire::MakeJail& request, int control, int go) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  signal(SIGPIPE, SIG_DFL);  // ours is to ignore it, and programs inherit that
+  signal(SIGXFSZ, SIG_IGN);  // a write beyond limits.file_size is an error, not the program's end
   if (setsid() < 0) fail("setsid");
   UniqueFd null(open("/dev/null", O_RDONLY));
   if (dup2(null.get(), 0) < 0 || dup2(output, 1) < 0 || dup2(errors, 2) < 0) fail("set standard streams");
@@ -143,6 +145,7 @@ absl::StatusOr<pid_t> StartProgram(const sys::Message& message) {
   CELLBLOCK_ASSIGN_OR_RETURN(confine::Spec spec, confine::DecodeSpec(request.spec));
   CELLBLOCK_ASSIGN_OR_RETURN(std::vector<sock_filter> filter, confine::ReadSeccompProgram(message.descriptors[2].get()));
   pid_t pid = fork();
+  if (pid < 0 && errno == EAGAIN) return absl::ResourceExhaustedError("fork a program: the session's processes and threads are as many as they may be");
   if (pid < 0) return sys::ErrnoStatus("fork a program");
   if (pid == 0) BecomeProgram(request, spec, filter, message.descriptors);
   return pid;

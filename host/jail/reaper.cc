@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
@@ -20,6 +21,8 @@ namespace cellblock::jail {
 namespace {
 
 constexpr int kRoundsMax = 200;
+constexpr int kEndRoundsMax = 500;
+constexpr timespec kEndPause = {0, 2'000'000};
 
 // 'Z' for a zombie, which needs no killing: its parent (maybe the worker) has not waited for it yet.
 char StateOf(pid_t pid) {
@@ -41,6 +44,15 @@ size_t StopOthers(pid_t kept, std::set<pid_t>& seen) {
     ++fresh;
   }
   return fresh;
+}
+
+// A killed process gives its memory back before it is gone, and counts until then. The kernel is the only one to wait for: a second
+// is far more than it takes.
+void WaitForEnds(const std::set<pid_t>& killed) {
+  int rounds = 0;
+  for (pid_t pid : killed) {
+    while (StateOf(pid) != 'Z' && rounds++ < kEndRoundsMax) nanosleep(&kEndPause, nullptr);
+  }
 }
 
 }  // namespace
@@ -75,6 +87,7 @@ uint64_t KillAllBut(pid_t kept) {
   for (int round = 0; round < kRoundsMax && StopOthers(kept, seen) > 0; ++round) {
   }
   for (pid_t pid : seen) kill(pid, SIGKILL);
+  WaitForEnds(seen);
   return seen.size();
 }
 

@@ -226,15 +226,17 @@ void HostImpl::CountArtifacts(const std::vector<Artifact>& artifacts) {
 
 absl::StatusOr<std::unique_ptr<Session>> HostImpl::CreateSession(const Policy& policy, const SessionOptions& options) {
   CELLBLOCK_RETURN_IF_ERROR(ValidatePolicy(policy));
+  if (!options.environment.empty()) {  // the same rules as for the policy's own
+    Policy with_environment = policy;
+    with_environment.environment = options.environment;
+    CELLBLOCK_RETURN_IF_ERROR(ValidatePolicy(with_environment));
+  }
   if (++sessions_ > options_.sessions_max) {
     --sessions_;
     return absl::ResourceExhaustedError(absl::StrCat("there are ", options_.sessions_max, " sessions already (sessions_max)"));
   }
   absl::StatusOr<std::unique_ptr<SessionImpl>> session = SessionImpl::Create(*this, policy, options);
-  if (!session.ok()) {
-    --sessions_;
-    return session.status();
-  }
+  if (!session.ok()) return session.status();  // it has counted itself out again
   return std::unique_ptr<Session>(*std::move(session));
 }
 

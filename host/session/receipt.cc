@@ -42,15 +42,17 @@ std::vector<std::pair<std::string, std::string>> DescribeLimits(const Policy& po
   return list;
 }
 
-void AddLimitsHit(const Policy& policy, const supervise::DiskUse& disk, Record& record) {
+void AddLimitsHit(const Policy& policy, const supervise::DiskUse& before, const supervise::DiskUse& after, Record& record) {
   const Limits& limits = policy.limits;
   if (record.error.has_value() && (record.error->name == "MemoryError" || absl::EndsWith(record.error->name, "MemoryError") || absl::StrContains(record.error->value, "Cannot allocate memory"))) {
     Hit(record, "memory", absl::StrCat("an allocation was refused: limits.memory is ", limits.memory_bytes, " bytes"));
   }
   bool no_space = ErrorHolds(record, "No space left on device");
-  if (disk.workspace_full) Hit(record, "workspace", absl::StrCat("the workspace is full: limits.workspace is ", limits.workspace_bytes, " bytes"));
-  if (disk.inodes_full) Hit(record, "workspace_files", absl::StrCat("the workspace holds as many files as it may: limits.workspace_files is ", limits.workspace_files));
-  if (no_space && !disk.workspace_full && !disk.inodes_full) {
+  bool workspace_full = after.workspace_full && (no_space || !before.workspace_full);
+  bool inodes_full = after.inodes_full && (no_space || !before.inodes_full);
+  if (workspace_full) Hit(record, "workspace", absl::StrCat("the workspace is full: limits.workspace is ", limits.workspace_bytes, " bytes"));
+  if (inodes_full) Hit(record, "workspace_files", absl::StrCat("the workspace holds as many files as it may: limits.workspace_files is ", limits.workspace_files));
+  if (no_space && !workspace_full && !inodes_full) {
     Hit(record, "workspace", absl::StrCat("a file system was full: limits.workspace is ", limits.workspace_bytes, " bytes, limits.tmp ", limits.tmp_bytes, ", limits.shm ", limits.shm_bytes));
   }
   if (ErrorHolds(record, "File too large")) Hit(record, "file_size", absl::StrCat("a file would have grown beyond limits.file_size (", limits.file_bytes, " bytes)"));

@@ -215,7 +215,7 @@ void SessionImpl::FillReceipt(const supervise::DiskUse& before, Record& record) 
       reaped_cpu_ = stat->reaped_children_cpu;
     }
   }
-  AddLimitsHit(policy_, after, record);
+  AddLimitsHit(policy_, before, after, record);
   AddDenials(record);
 }
 
@@ -251,6 +251,7 @@ absl::Status SessionImpl::Restart() {
     late_errors_.clear();
   }
   (void)jail_->init->Ask(wire::EncodeMessage(wire::KillOthers{}), {}, kKillDeadline);
+  EmptyFolder(jail_->shm.get());  // memory of processes that are no more; /workspace and /tmp are files, which stay
   std::future<absl::Status> attached;
   return StartWorker(attached);
 }

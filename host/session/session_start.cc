@@ -12,7 +12,9 @@
 namespace cellblock::session {
 namespace {
 
-// On top of the session's own: the jail's init, and one for a program that is being started by it.
+// On top of the session's own: the jail's init, which RLIMIT_NPROC counts too; and in the cgroup one more for bash, which the init
+// starts even when the session's processes are as many as they may be.
+constexpr int64_t kInitProcesses = 1;
 constexpr int64_t kOwnProcesses = 2;
 // The soft limit (RLIMIT_DATA, MemoryError) lies this much below the hard one (cgroup or watch), so that it is met first.
 constexpr int64_t kSoftMarginMin = int64_t{4} << 20;
@@ -104,7 +106,7 @@ confine::Spec SessionImpl::WorkerSpec(const supervise::Zygote& zygote) {
   confine::Spec spec;
   spec.open_files = static_cast<uint64_t>(limits.open_files);
   spec.file_bytes = static_cast<uint64_t>(limits.file_bytes);
-  spec.processes = static_cast<uint64_t>(limits.processes + kOwnProcesses);
+  spec.processes = static_cast<uint64_t>(limits.processes + kInitProcesses);
   int64_t margin = std::clamp(limits.memory_bytes / 32, kSoftMarginMin, kSoftMarginMax);
   spec.data_bytes = zygote.data_bytes + static_cast<uint64_t>(limits.memory_bytes - margin);
   spec.stack_bytes = kMainStackBytes;

@@ -16,7 +16,9 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "artifact/names.h"
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
 #include "sys/files.h"
@@ -62,12 +64,35 @@ absl::StatusOr<UniqueFd> OpenParent(int workspace, const std::string& path, bool
   return folder;
 }
 
+// As it is when it can be shown, so that a listed path can be asked for; else escaped.
+std::string ShownPath(const std::string& path) {
+  std::string escaped = artifact::EscapeName(path);
+  return escaped == absl::StrReplaceAll(path, {{"\\", "\\\\"}}) ? path : escaped;
+}
+
 absl::Status Explain(const absl::Status& status, absl::string_view path) {
   if (absl::IsResourceExhausted(status)) {
     return absl::ResourceExhaustedError(absl::StrCat("\"", path, "\" does not fit into the workspace (limits.workspace, limits.workspace_files or limits.file_size): ",
                                                      std::string(status.message())));
   }
   return status;
+}
+
+// Without links, other file systems, or waiting. A folder whose owner closed it is opened first.
+void EmptyBelow(int folder, int depth, size_t& entries) {
+  absl::StatusOr<UniqueFd> own = sys::OpenBeneath(folder, ".", O_RDONLY | O_DIRECTORY);
+  if (!own.ok()) return;
+  std::unique_ptr<DIR, int (*)(DIR*)> listing(fdopendir(own->Release()), closedir);
+  while (dirent* entry = listing == nullptr ? nullptr : readdir(listing.get())) {
+    std::string name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    if (++entries > kEntriesRemovedMax) return;
+    if (unlinkat(folder, name.c_str(), 0) == 0 || errno != EISDIR || depth >= kDepthMax) continue;
+    fchmodat(folder, name.c_str(), 0700, 0);
+    absl::StatusOr<UniqueFd> below = sys::OpenBeneath(folder, name, O_RDONLY | O_DIRECTORY);
+    if (below.ok()) EmptyBelow(below->get(), depth + 1, entries);
+    unlinkat(folder, name.c_str(), AT_REMOVEDIR);
+  }
 }
 
 }  // namespace
@@ -118,6 +143,11 @@ absl::Status GetFile(int workspace, absl::string_view path_view, int target_fd, 
   return sys::CopyAll(file.get(), target_fd, bytes_max).status();
 }
 
+void EmptyFolder(int folder) {
+  size_t entries = 0;
+  EmptyBelow(folder, 0, entries);
+}
+
 absl::StatusOr<std::vector<FileEntry>> ListFiles(int workspace) {
   std::vector<FileEntry> entries;
   std::vector<std::pair<std::string, int>> open = {{"", 0}};
@@ -138,7 +168,7 @@ absl::StatusOr<std::vector<FileEntry>> ListFiles(int workspace) {
       if (S_ISDIR(info.st_mode) && depth < kDepthMax) open.emplace_back(path, depth + 1);
       if (!S_ISREG(info.st_mode)) continue;
       if (entries.size() >= kFilesListedMax) return absl::ResourceExhaustedError(absl::StrCat("the workspace holds more than ", kFilesListedMax, " files"));
-      entries.push_back({absl::Utf8SafeCHexEscape(path) == path ? path : absl::Utf8SafeCHexEscape(path), info.st_size, absl::TimeFromTimespec(info.st_mtim)});
+      entries.push_back({ShownPath(path), info.st_size, absl::TimeFromTimespec(info.st_mtim)});
     }
   }
   std::sort(entries.begin(), entries.end(), [](const FileEntry& a, const FileEntry& b) { return a.path < b.path; });

@@ -19,6 +19,7 @@ inline constexpr size_t kPathBytesMax = 1024;
 inline constexpr size_t kNameBytesMax = 255;      // NAME_MAX
 inline constexpr size_t kFilesListedMax = 10'000;
 inline constexpr int kDepthMax = 32;
+inline constexpr size_t kEntriesRemovedMax = 100'000;
 
 // kInvalidArgument with the reason for anything but a plain relative path: empty, absolute, "." or ".." or empty parts, NUL or other
 // control characters, too long.
@@ -27,7 +28,11 @@ absl::Status CheckPath(absl::string_view path);
 // `owner`: the outside id that new files belong to (as root; else the caller's own).
 absl::Status PutFile(int workspace, uid_t owner, int source_fd, absl::string_view path, int64_t bytes_max);
 absl::Status GetFile(int workspace, absl::string_view path, int target_fd, int64_t bytes_max);
+// A path stands as it is when it can be shown, else escaped as artifact::EscapeName does.
 absl::StatusOr<std::vector<FileEntry>> ListFiles(int workspace);
+// Removes what is in `folder` (a descriptor), as far as kDepthMax and kEntriesRemovedMax go. No process of the guest may run any more:
+// between a look and a removal it could put a link.
+void EmptyFolder(int folder);
 
 }  // namespace cellblock::session
 

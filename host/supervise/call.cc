@@ -19,6 +19,7 @@
 #include "base/status_macros.h"
 #include "supervise/outcome.h"
 #include "sys/files.h"
+#include "sys/process.h"
 
 namespace cellblock::supervise {
 namespace {
@@ -224,7 +225,12 @@ class BashCall {
       descriptors.push_back(script.get());
     }
     request.arguments.insert(request.arguments.end(), options_.execute.arguments.begin(), options_.execute.arguments.end());
-    CELLBLOCK_RETURN_IF_ERROR(parties_.jail.init->Ask(wire::EncodeMessage(request), descriptors, kHelperDeadline, &pid_).status());
+    absl::Status started = parties_.jail.init->Ask(wire::EncodeMessage(request), descriptors, kHelperDeadline, &pid_).status();
+    if (!started.ok() && sys::WaitForExit(parties_.jail.pidfd.get(), 0).ok()) {
+      evidence_.exit = WorkerExit{};  // without its init a jail is no more
+      return absl::OkStatus();
+    }
+    CELLBLOCK_RETURN_IF_ERROR(started);
     output.write.Reset();
     errors.write.Reset();
     while (!evidence_.exit.has_value()) CELLBLOCK_RETURN_IF_ERROR(Step(output.read.get(), errors.read.get()));
@@ -378,8 +384,16 @@ absl::Status RunBashCall(const CallParties& parties, absl::string_view code, con
   BashCall call(parties, options, pump, start);
   absl::Status status = call.Run(code, spec, seccomp_fd, environment);
   pump.Finish();
+  if (absl::IsResourceExhausted(status)) {  // the guest's own processes are as many as they may be
+    record.status = CallStatus::kRejected;
+    record.reason = absl::StrCat("bash could not start: ", std::string(status.message()), " (limits.processes); end some");
+    record.receipt.limits_hit.push_back({"processes", std::string(status.message())});
+    return absl::OkStatus();
+  }
   CELLBLOCK_RETURN_IF_ERROR(status);
   Evidence& evidence = call.evidence();
+  evidence.worker_lives = !parties.memory.killed && evidence.exit->known && !sys::WaitForExit(parties.worker->pidfd(), 0).ok();
+  if (!evidence.worker_lives) parties.worker->Kill();  // whatever keeps it from ending by itself
   evidence.timeout = options.timeout;
   record.receipt.wall = absl::Now() - start;
   record.receipt.cpu = evidence.exit.has_value() ? evidence.exit->cpu : absl::ZeroDuration();

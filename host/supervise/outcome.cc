@@ -54,10 +54,10 @@ bool ClassifyStopped(const Evidence& evidence, const Policy& policy, bool kept, 
   return false;
 }
 
-void ClassifyExit(const WorkerExit& exit, bool is_worker, Record& record) {
+void ClassifyExit(const WorkerExit& exit, bool is_worker, bool worker_lives, Record& record) {
   if (!exit.known) {
     record.status = CallStatus::kLost;
-    record.reason = absl::StrCat("the process ended and how is unknown; ", Kept(!is_worker));
+    record.reason = absl::StrCat("the process ended and how is unknown; ", Kept(worker_lives));
   } else if (exit.exited) {
     record.exit_code = exit.exit_code;
     record.status = is_worker ? CallStatus::kExited : exit.exit_code == 0 ? CallStatus::kOk : CallStatus::kError;
@@ -66,7 +66,7 @@ void ClassifyExit(const WorkerExit& exit, bool is_worker, Record& record) {
   } else {
     record.status = CallStatus::kKilled;
     record.signal = exit.signal;
-    record.reason = absl::StrCat(is_worker ? "the worker process" : "bash", " was ended by ", SignalName(exit.signal), "; ", Kept(!is_worker));
+    record.reason = absl::StrCat(is_worker ? "the worker process" : "bash", " was ended by ", SignalName(exit.signal), "; ", Kept(worker_lives));
     if (exit.signal == SIGXFSZ) Hit(record, "file_size", "a file grew beyond limits.file_size");
   }
 }
@@ -74,7 +74,7 @@ void ClassifyExit(const WorkerExit& exit, bool is_worker, Record& record) {
 }  // namespace
 
 void Classify(const Evidence& evidence, const Policy& policy, Record& record) {
-  bool worker_lives = !evidence.is_worker || !evidence.exit.has_value();
+  bool worker_lives = evidence.is_worker ? !evidence.exit.has_value() : evidence.worker_lives;
   record.session_state = worker_lives ? SessionState::kKept : SessionState::kGone;
   if (evidence.out_of_memory) Hit(record, "memory", absl::StrCat("the kernel or the watch killed for memory: limits.memory is ", policy.limits.memory_bytes, " bytes"));
   if (evidence.out_of_memory && evidence.exit.has_value() && !evidence.exit->exited && evidence.stop != Stop::kProtocol) {
@@ -85,7 +85,7 @@ void Classify(const Evidence& evidence, const Policy& policy, Record& record) {
     return;
   }
   if (ClassifyStopped(evidence, policy, worker_lives, record)) return;
-  if (evidence.exit.has_value()) return ClassifyExit(*evidence.exit, evidence.is_worker, record);
+  if (evidence.exit.has_value()) return ClassifyExit(*evidence.exit, evidence.is_worker, worker_lives, record);
   if (!evidence.done.has_value()) return;
   if (evidence.done->has_exit_code != 0) record.exit_code = static_cast<int>(static_cast<int64_t>(evidence.done->exit_code));
   switch (static_cast<wire::CellEnding>(evidence.done->ending)) {

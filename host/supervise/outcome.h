@@ -17,6 +17,7 @@ struct Evidence {
   std::optional<wire::CellDone> done;     // python: the cell ended and said so
   std::optional<WorkerExit> exit;         // the process ended
   bool is_worker = true;                  // else: bash, whose end is the normal end of a call
+  bool worker_lives = true;               // bash: whether the worker beside it does
   bool out_of_memory = false;             // the kernel or the watch killed for memory
   absl::Duration timeout;                 // that applied
 };

@@ -35,7 +35,7 @@ TEST(ReceiptTest, NamesTheLimitThatAnErrorComesFrom) {
                {"OSError", "[Errno 24] Too many open files", "open_files"}};
   for (const auto& c : cases) {
     Record record = WithError(c.name, c.value);
-    AddLimitsHit(Policy{}, {}, record);
+    AddLimitsHit(Policy{}, {}, {}, record);
     EXPECT_THAT(Names(record), ::testing::ElementsAre(c.limit)) << c.value;
   }
 }
@@ -45,13 +45,13 @@ TEST(ReceiptTest, AFullDiskIsSeenWithoutAnError) {
   supervise::DiskUse disk;
   disk.workspace_full = true;
   disk.inodes_full = true;
-  AddLimitsHit(Policy{}, disk, record);
+  AddLimitsHit(Policy{}, {}, disk, record);
   EXPECT_THAT(Names(record), ::testing::ElementsAre("workspace", "workspace_files"));
 }
 
 TEST(ReceiptTest, AnOrdinaryErrorHitsNothing) {
   Record record = WithError("ValueError", "invalid literal");
-  AddLimitsHit(Policy{}, {}, record);
+  AddLimitsHit(Policy{}, {}, {}, record);
   AddDenials(record);
   EXPECT_TRUE(record.receipt.limits_hit.empty());
   EXPECT_TRUE(record.denials.empty());
