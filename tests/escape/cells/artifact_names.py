@@ -1,0 +1,7 @@
+# claim: A name that is no text comes out as text, and names no other file of the host.
+# artifacts: \xFF\xFE \u001B[31mred \u202Egnp.exe a\\b new\u000Aline
+# twin: within
+import os
+
+for name in (b"\xff\xfe", b"\x1b[31mred", "\u202egnp.exe".encode(), b"a\\b", b"new\nline"):
+    os.close(os.open(name, os.O_CREAT | os.O_WRONLY))

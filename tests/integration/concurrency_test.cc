@@ -1,0 +1,123 @@
+// Several threads on one Host: sessions side by side, and calls on one session from many. Tests only.
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "tests/support/session_fixture.h"
+
+namespace cellblock {
+namespace {
+
+constexpr int kThreads = 8;
+
+class ConcurrencyTest : public SessionTest {
+ protected:
+  static void InThreads(const std::function<void(int)>& body) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i) threads.emplace_back([&, i] { body(i); });
+    for (std::thread& thread : threads) thread.join();
+  }
+};
+
+TEST_F(ConcurrencyTest, SessionsOfEightThreadsDoNotDisturbEachOther) {
+  InThreads([this](int i) {
+    std::unique_ptr<Session> session = NewSession();
+    EXPECT_THAT(RunIn(*session, absl::StrCat("x = ", i)), EndedWell());
+    for (int k = 0; k < 25; ++k) {
+      Record record = RunIn(*session, absl::StrCat("print('call ", k, " of', x); x * 1000 + ", k));
+      EXPECT_EQ(ValueText(record), absl::StrCat(i * 1000 + k));
+      EXPECT_EQ(record.stdout_text, absl::StrCat("call ", k, " of ", i, "\n"));
+    }
+  });
+}
+
+TEST_F(ConcurrencyTest, SessionsAreMadeAndEndedFromEightThreads) {
+  InThreads([this](int i) {
+    for (int k = 0; k < 4; ++k) {
+      std::unique_ptr<Session> session = NewSession();
+      EXPECT_EQ(ValueIn(*session, absl::StrCat(i, " * 10 + ", k)), absl::StrCat(i * 10 + k));
+    }
+  });
+}
+
+TEST_F(ConcurrencyTest, CallsOfEightThreadsOnOneSessionRunOneAtATime) {
+  session();
+  EXPECT_THAT(Run("import time\ncount = 0\ninside = False"), EndedWell());
+  InThreads([this](int) {
+    for (int k = 0; k < 5; ++k) {
+      EXPECT_THAT(Run("assert not inside\ninside = True\nbefore = count\ntime.sleep(0.005)\ncount = before + 1\ninside = False"), EndedWell());
+    }
+  });
+  EXPECT_EQ(Value("count"), absl::StrCat(kThreads * 5));
+}
+
+TEST_F(ConcurrencyTest, AnInterruptOfOneSessionLeavesTheOthersRunning) {
+  std::unique_ptr<Session> other = NewSession();
+  std::atomic<bool> running = false;
+  Record undisturbed;
+  std::thread thread([&] { undisturbed = RunIn(*other, "import time; time.sleep(1); 'slept'"); });
+  ExecuteOptions options;
+  options.on_event = [&](const Event&, const Record&) { running = true; };
+  std::thread interrupter([&] {
+    EXPECT_TRUE(Eventually([&] { return running.load(); }, absl::Seconds(60)));
+    session().Interrupt();
+  });
+  session();
+  EXPECT_THAT(Run("print('go', flush=True)\nwhile True: pass", options), Ended(CallStatus::kInterrupted, SessionState::kKept));
+  interrupter.join();
+  thread.join();
+  EXPECT_EQ(ValueText(undisturbed), "'slept'");
+}
+
+TEST_F(ConcurrencyTest, AnInterruptWhileIdleIsNobodys) {
+  EXPECT_THAT(Run("x = 1"), EndedWell());
+  for (int i = 0; i < 3; ++i) session().Interrupt();
+  EXPECT_EQ(Value("x + 1"), "2");
+}
+
+TEST_F(ConcurrencyTest, InterruptsAtAnyMomentNeverHarmTheSession) {
+  EXPECT_THAT(Run("x = 7"), EndedWell());
+  std::atomic<bool> stop = false;
+  std::thread interrupter([&] {
+    for (int i = 0; !stop; ++i) {
+      session().Interrupt();
+      absl::SleepFor(absl::Microseconds(500 + 37 * (i % 100)));
+    }
+  });
+  int interrupted = 0;
+  for (int i = 0; i < 150; ++i) {
+    Record record = Run("print('a')\nt = sum(range(20_000))\nprint('b')\nt");
+    ASSERT_EQ(record.session_state, SessionState::kKept) << i << testing::PrintToString(record);
+    interrupted += record.status == CallStatus::kInterrupted;
+    if (record.status == CallStatus::kOk) {
+      EXPECT_EQ(record.stdout_text, "a\nb\n");
+    }
+  }
+  stop = true;
+  interrupter.join();
+  EXPECT_EQ(Value("x"), "7");
+  EXPECT_EQ(Run("print('whole')").stdout_text, "whole\n");
+}
+
+TEST_F(ConcurrencyTest, UploadsAndCallsOfManyThreadsGetAlong) {
+  session();
+  std::atomic<int> uploads = 0;
+  InThreads([&](int i) {
+    for (int k = 0; k < 5; ++k) {
+      std::string name = absl::StrCat("f", i, "-", k);
+      if (i % 2 == 0) {
+        EXPECT_THAT(Put(session(), name, name), IsOk());
+        ++uploads;
+      } else {
+        EXPECT_THAT(Run("import os; len(os.listdir())"), EndedWell());
+        EXPECT_THAT(session().ListFiles(), IsOk());
+      }
+    }
+  });
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(std::vector<FileEntry> files, session().ListFiles());
+  EXPECT_EQ(static_cast<int>(files.size()), uploads.load());
+}
+
+}  // namespace
+}  // namespace cellblock

@@ -1,0 +1,165 @@
+// limits.memory: the soft limit that code sees as MemoryError, and the hard one behind it (a cgroup as root, else the watch). Tests
+// only; where the two differ, both endings are written down.
+#include <cstdlib>
+
+#include "tests/support/session_fixture.h"
+
+namespace cellblock {
+namespace {
+
+constexpr int64_t kMiB = 1 << 20;
+
+// Touches `megabytes` in a child process and then sleeps, holding them.
+constexpr char kHold[] = R"(
+import os, time
+def hold(megabytes, seconds):
+    pid = os.fork()
+    if pid == 0:
+        block = bytearray(megabytes * 1024 * 1024)
+        block[::4096] = b'x' * len(block[::4096])
+        time.sleep(seconds)
+        os._exit(0)
+    return pid
+)";
+
+class MemoryLimitsTest : public SessionTest {
+ protected:
+  void UseLimit(int64_t megabytes) {
+    Policy policy;
+    policy.limits.memory_bytes = megabytes * kMiB;
+    Use(policy);
+    EXPECT_THAT(Run("x = 7"), EndedWell());
+  }
+};
+
+TEST_F(MemoryLimitsTest, WithinTheLimitCodeGetsItsMemory) {
+  UseLimit(256);
+  Record record = Run("b = bytearray(150 << 20); b[::4096] = b'x' * len(b[::4096]); len(b)");
+  EXPECT_THAT(record, EndedWell());
+  EXPECT_THAT(record, HitNothing());
+  EXPECT_GE(record.receipt.memory_peak_bytes, 140 * kMiB);
+  EXPECT_LE(record.receipt.memory_peak_bytes, 256 * kMiB);
+}
+
+TEST_F(MemoryLimitsTest, OneAllocationBeyondTheLimitIsAMemoryError) {
+  UseLimit(256);
+  Record record = Run("b = bytearray(300 << 20)");
+  EXPECT_THAT(record, EndedWithError("MemoryError"));
+  EXPECT_THAT(record, Hit("memory"));
+  EXPECT_THAT(ErrorOf(record).hint, testing::HasSubstr("256 MiB"));
+  EXPECT_EQ(Value("x"), "7");
+}
+
+TEST_F(MemoryLimitsTest, ManySmallAllocationsEndInAMemoryErrorToo) {
+  UseLimit(192);
+  Record record = Run("blocks = []\nwhile True: blocks.append(bytearray(100_000))");
+  EXPECT_THAT(record, EndedWithError("MemoryError"));
+  EXPECT_THAT(record, Hit("memory"));
+  EXPECT_LE(record.receipt.memory_peak_bytes, 200 * kMiB);
+  EXPECT_EQ(Value("x"), "7");
+  EXPECT_THAT(Run("del blocks"), EndedWell());
+  EXPECT_EQ(Value("len(bytearray(50 << 20))"), "52428800");
+}
+
+TEST_F(MemoryLimitsTest, NumPySaysWhatItCouldNotAllocate) {
+  UseLimit(256);
+  Record record = Run("import numpy as np\nnp.ones(10**8)");
+  ASSERT_THAT(record, testing::Field(&Record::status, CallStatus::kError));
+  EXPECT_THAT(ErrorOf(record).name, testing::HasSubstr("MemoryError"));
+  EXPECT_THAT(ErrorOf(record).value, testing::HasSubstr("763"));
+  EXPECT_THAT(record, Hit("memory"));
+  EXPECT_EQ(Value("x"), "7");
+}
+
+TEST_F(MemoryLimitsTest, PandasSurvivesIt) {
+  UseLimit(256);
+  Record record = Run("import pandas as pd, numpy as np\ndf = pd.DataFrame({'a': np.arange(2_000_000)})\nwhile True: df = pd.concat([df, df])");
+  EXPECT_EQ(record.status, CallStatus::kError);
+  EXPECT_EQ(record.session_state, SessionState::kKept);
+  EXPECT_THAT(record, Hit("memory"));
+  EXPECT_EQ(Value("x"), "7");
+}
+
+TEST_F(MemoryLimitsTest, ChildrenTogetherWithinTheLimitLive) {
+  UseLimit(256);
+  EXPECT_THAT(Run(kHold), EndedWell());
+  Record record = Run("children = [hold(60, 0.5) for i in range(2)]\n[os.waitpid(pid, 0)[1] for pid in children]");
+  EXPECT_THAT(record, EndedWell());
+  EXPECT_EQ(ValueText(record), "[0, 0]");
+  EXPECT_THAT(record, HitNothing());
+}
+
+TEST_F(MemoryLimitsTest, ChildrenTogetherBeyondTheLimitAreKilled) {
+  UseLimit(128);
+  EXPECT_THAT(Run(kHold), EndedWell());
+  Record record = Run("children = [hold(50, 20) for i in range(6)]\nends = [os.waitpid(pid, 0)[1] for pid in children]\n9 in ends", WithTimeout(absl::Seconds(30)));
+  EXPECT_THAT(record, Hit("memory"));
+  if (HasCgroup(session())) {
+    // The kernel ends the largest first: children, of which the cell hears.
+    EXPECT_THAT(record, EndedWell());
+    EXPECT_EQ(ValueText(record), "True");
+    EXPECT_EQ(Value("x"), "7");
+  } else {
+    EXPECT_THAT(record, Ended(CallStatus::kOutOfMemory, SessionState::kGone));
+  }
+  EXPECT_THAT(session().Restart(), IsOk());
+  EXPECT_EQ(Value("1"), "1");
+}
+
+TEST_F(MemoryLimitsTest, FilesInTheWorkspaceCount) {
+  Policy policy;
+  policy.limits.memory_bytes = 128 * kMiB;
+  policy.limits.workspace_bytes = 512 * kMiB;
+  Use(policy);
+  EXPECT_THAT(Run("open('kept.txt', 'w').write('kept')"), EndedWell());
+  Record record = Run("f = open('big', 'wb')\nwhile True: f.write(b'x' * 1_000_000)");
+  EXPECT_THAT(record, Ended(CallStatus::kOutOfMemory, SessionState::kGone));
+  EXPECT_THAT(record, Hit("memory"));
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(std::string kept, Get(session(), "kept.txt"));
+  EXPECT_EQ(kept, "kept");
+}
+
+TEST_F(MemoryLimitsTest, WhatFilledSharedMemoryIsGoneAfterARestart) {
+  UseLimit(128);
+  EXPECT_THAT(Run("open('kept.txt', 'w').write('kept')\nf = open('/dev/shm/a', 'wb')\nwhile True: f.write(b'x' * 1_000_000)"), Ended(CallStatus::kOutOfMemory, SessionState::kGone));
+  ASSERT_THAT(session().Restart(), IsOk());
+  EXPECT_EQ(Value("import os; os.listdir('/dev/shm')"), "[]");
+  EXPECT_EQ(Value("open('kept.txt').read()"), "'kept'");
+  EXPECT_EQ(Value("len(bytearray(50 << 20))"), "52428800");
+}
+
+TEST_F(MemoryLimitsTest, ThePeakIsTheCallsOwn) {
+  UseLimit(512);
+  EXPECT_GE(Run("b = bytearray(200 << 20); b[::4096] = b'x' * len(b[::4096])").receipt.memory_peak_bytes, 190 * kMiB);
+  EXPECT_THAT(Run("del b"), EndedWell());
+  // Without a cgroup a call as short as this one has its resident size taken instead of a peak.
+  EXPECT_LE(Run("1").receipt.memory_peak_bytes, 100 * kMiB);
+}
+
+TEST_F(MemoryLimitsTest, BashBeyondTheLimitIsKilled) {
+  UseLimit(128);
+  Record record = RunBash("tail /dev/zero; echo after $?", WithTimeout(absl::Seconds(60)));
+  EXPECT_THAT(record, Hit("memory"));
+  if (HasCgroup(session())) {
+    EXPECT_EQ(record.session_state, SessionState::kKept);
+    EXPECT_THAT(record.stdout_text, testing::HasSubstr("after 137"));
+    EXPECT_EQ(Value("x"), "7");
+  } else {
+    EXPECT_EQ(record.status, CallStatus::kOutOfMemory);
+    EXPECT_EQ(record.session_state, SessionState::kGone) << "the watch ends all of the session, the worker too";
+    EXPECT_THAT(Run("x"), Ended(CallStatus::kRejected, SessionState::kGone));
+  }
+}
+
+TEST_F(MemoryLimitsTest, OneSessionOutOfMemoryLeavesOthersAlone) {
+  Policy policy;
+  policy.limits.memory_bytes = 96 * kMiB;
+  std::unique_ptr<Session> other = NewSession(policy);
+  EXPECT_THAT(RunIn(*other, "y = 5"), EndedWell());
+  Use(policy);
+  EXPECT_THAT(Run("f = open('/dev/shm/a', 'wb')\nwhile True: f.write(b'x' * 1_000_000)"), Ended(CallStatus::kOutOfMemory, SessionState::kGone));
+  EXPECT_EQ(ValueIn(*other, "y"), "5");
+}
+
+}  // namespace
+}  // namespace cellblock
