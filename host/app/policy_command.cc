@@ -2,11 +2,13 @@
 #include "app/policy_command.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "app/console.h"
 #include "app/exit_codes.h"
 #include "app/locations.h"
 #include "app/terminal_text.h"
 #include "cellblock/policy.h"
+#include "policy/load/load.h"
 #include "policy/print.h"
 
 namespace cellblock::app {
@@ -15,11 +17,11 @@ namespace {
 int Check(const PolicyOptions& options, const std::string& directory, Console& console) {
   int exit_code = kExitOk;
   for (const std::string& name : options.policies) {
-    const absl::StatusOr<Policy> policy = LoadPolicy(name, directory);
-    if (policy.ok()) {
+    const absl::Status checked = policy::CheckPolicyFile(name, directory);
+    if (checked.ok()) {
       console.Write(absl::StrCat(NeutralizeLine(name), ": ok\n"));
     } else {
-      console.Problem(policy.status().message());
+      for (absl::string_view problem : absl::StrSplit(checked.message(), '\n')) console.Problem(problem);
       exit_code = kExitUserError;
     }
   }

@@ -103,7 +103,9 @@ class Worker {
   absl::Status Serve() {
     while (true) {
       BlockInterrupts(true);
-      CELLBLOCK_ASSIGN_OR_RETURN(wire::Frame frame, channel_.Receive());
+      absl::StatusOr<wire::Frame> received;
+      interpreter_.WaitUnlocked([&] { received = channel_.Receive(); });
+      CELLBLOCK_ASSIGN_OR_RETURN(wire::Frame frame, std::move(received));
       if (frame.type != wire::FrameType::kExecute) return absl::InternalError("expected a cell");
       CELLBLOCK_ASSIGN_OR_RETURN(wire::ExecuteCell cell, wire::DecodeBody<wire::ExecuteCell>(frame.body));
       nonce_ = frame.nonce;

@@ -194,6 +194,8 @@ absl::Status Interpreter::StartSession(const wire::StartSession& start, Emit emi
     options["figure_svg"] = start.figure_svg != 0;
     options["cpus"] = start.cpus;
     options["memory_bytes"] = start.memory_bytes;
+    options["result_bytes"] = start.result_bytes;
+    options["network"] = "off";
     options["time_zone"] = start.time_zone;
     py::dict environment;
     for (const std::string& variable : start.environment) {
@@ -228,6 +230,11 @@ absl::StatusOr<wire::CellDone> Interpreter::RunCell(const wire::ExecuteCell& cel
   });
   if (!status.ok()) return status;
   return done;
+}
+
+void Interpreter::WaitUnlocked(const std::function<void()>& wait) {
+  py::gil_scoped_release unlocked;
+  wait();
 }
 
 void Interpreter::ClearInterrupts() {

@@ -58,6 +58,8 @@ class Interpreter {
   absl::StatusOr<wire::CellDone> RunCell(const wire::ExecuteCell& cell);
   // Forgets an interrupt that came too late for the last cell.
   void ClearInterrupts();
+  // Runs `wait` with the interpreter's lock released, so that threads that user code left behind go on between calls.
+  void WaitUnlocked(const std::function<void()>& wait);
 
  private:
   struct State;

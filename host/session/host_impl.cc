@@ -180,6 +180,9 @@ absl::StatusOr<std::shared_ptr<supervise::Zygote>> HostImpl::ZygoteFor(const Pol
   request.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", absl::StrCat("LANG=", policy.determinism.locale), "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1",
                          "MKL_NUM_THREADS=1", "NUMEXPR_NUM_THREADS=1", "NUMEXPR_MAX_THREADS=1", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"};
   if (policy.determinism.fixed_hash_seed) request.environment.push_back("CELLBLOCK_FIXED_HASH_SEED=1");
+#ifdef CELLBLOCK_TEST_LAYER_SWITCHES  // a test-only build, to show that each layer matters
+  if (const char* off = getenv("CELLBLOCK_TEST_LAYERS_OFF"); off != nullptr) request.environment.push_back(absl::StrCat("CELLBLOCK_TEST_LAYERS_OFF=", off));
+#endif
   absl::StatusOr<std::unique_ptr<supervise::Zygote>> started = nest_->StartZygote(request);
   if (!started.ok()) {
     zygotes_.erase(key);
