@@ -28,6 +28,7 @@ class _Order:
 
 
 _order = _Order()
+_inside_line = set()  # idents of such threads whose last text did not end a line
 _old_threads = {}  # thread ident -> (call that started it, thread); empty unless threads outlived their call
 _mine = {"stdout": None, "stderr": None}  # "stdin" | "stdout" | "stderr" -> our stream
 _backups = {}  # 1 | 2 -> (copy of the descriptor, identity)
@@ -78,8 +79,13 @@ def _marked(text):
     call, thread = _old_threads.get(get_ident(), (0, None))
     if thread is None or threading._active.get(get_ident()) is not thread:
         return text
-    mark = f"[thread started in call {call}] "
-    return "".join(mark + line if line.strip("\r\n") else line for line in text.splitlines(keepends=True))
+    parts = []
+    for line in text.splitlines(keepends=True):  # print() writes a line in several pieces
+        if get_ident() not in _inside_line and line.strip("\r\n"):
+            parts.append(f"[thread started in call {call}] ")
+        parts.append(line)
+        (_inside_line.discard if line.endswith(("\n", "\r")) else _inside_line.add)(get_ident())
+    return "".join(parts)
 
 
 def _flush(stream):
@@ -233,6 +239,7 @@ def _note_threads(call):
     """Every live thread not known yet was started in this call."""
     known = dict(_old_threads)
     _old_threads.clear()
+    _inside_line.clear()
     for ident, thread in _live_threads():
         entry = known.get(ident)
         _old_threads[ident] = entry if entry is not None and entry[1] is thread else (call, thread)
