@@ -88,7 +88,7 @@ void EmptyBelow(int folder, int depth, size_t& entries) {
     if (name == "." || name == "..") continue;
     if (++entries > kEntriesRemovedMax) return;
     if (unlinkat(folder, name.c_str(), 0) == 0 || errno != EISDIR || depth >= kDepthMax) continue;
-    fchmodat(folder, name.c_str(), 0700, 0);
+    if (fchmodat(folder, name.c_str(), 0700, 0) != 0) continue;
     absl::StatusOr<UniqueFd> below = sys::OpenBeneath(folder, name, O_RDONLY | O_DIRECTORY);
     if (below.ok()) EmptyBelow(below->get(), depth + 1, entries);
     unlinkat(folder, name.c_str(), AT_REMOVEDIR);
