@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "sys/files.h"
@@ -46,10 +47,11 @@ absl::Status SendMessage(int socket, absl::string_view bytes, const std::vector<
 }
 
 absl::StatusOr<Message> ReceiveMessage(int socket) {
-  // Kept per thread: a fresh buffer of this size would cost 64 page faults a message.
-  thread_local std::array<char, kMessageBytesMax> buffer;
+  // Kept per thread: a fresh buffer of this size would cost 64 page faults a message. On the heap: thread-local storage of this
+  // size would stand in every thread's stack, also in those that never come here, and a guest's small stacks would not start.
+  thread_local const std::unique_ptr<char[]> buffer(new char[kMessageBytesMax]);
   Message message;
-  iovec part = {buffer.data(), buffer.size()};
+  iovec part = {buffer.get(), kMessageBytesMax};
   msghdr header = {};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
@@ -73,7 +75,7 @@ absl::StatusOr<Message> ReceiveMessage(int socket) {
   }
   if (count == 0) return absl::UnavailableError("the peer process has ended");
   if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) return absl::ResourceExhaustedError("a control message was cut");
-  message.bytes.assign(buffer.data(), static_cast<size_t>(count));
+  message.bytes.assign(buffer.get(), static_cast<size_t>(count));
   return message;
 }
 
