@@ -77,12 +77,12 @@ def ended(outcome):
 class UnittestCase(Case):
     """One of CPython's own test modules, run by a cell in the session's worker itself."""
 
-    def __init__(self, module, timeout_seconds, tests=(), name=None):
+    def __init__(self, module, timeout_seconds, without=(), tests=(), name=None):
         super().__init__(name or f"worker/{module}", timeout_seconds)
-        self.module, self.tests = module, tuple(tests)
+        self.module, self.without, self.tests = module, tuple(without), tuple(tests)
 
     def job(self, settings):
-        cell = f"import unittest_outcomes\nunittest_outcomes.run({self.module!r}, 'outcomes.jsonl', {TESTS_FOLDER!r}, {self.tests!r})"
+        cell = f"import unittest_outcomes\nunittest_outcomes.run({self.module!r}, 'outcomes.jsonl', {TESTS_FOLDER!r}, {self.without!r}, {self.tests!r})"
         return {"cells": [cell], "mounts": [[os.path.join(settings.here, THIRD_PARTY), TESTS_FOLDER]], "limits": SUITE_LIMITS, "timeout_seconds": self.timeout_seconds,
                 "files": [[os.path.join(settings.here, "programs", "unittest_outcomes.py"), "unittest_outcomes.py"]],
                 "collect": [["outcomes.jsonl", self.collected("outcomes.jsonl")]]}
@@ -93,10 +93,11 @@ class UnittestCase(Case):
         return outcomes
 
     def run_outside(self, outside):
-        folder = outside.folder(self.module)
+        folder = outside.folder()
         program = outside.put(folder, os.path.join(outside.settings.here, "programs", "unittest_outcomes.py"), "unittest_outcomes.py")
-        status = outside.run([PYTHON, program, self.module, "outcomes.jsonl", os.path.join(outside.settings.here, THIRD_PARTY), *self.tests], folder, self.timeout_seconds)
-        outcomes, self.details["outside"], self.seconds["outside"] = read_outcomes(os.path.join(folder, "work", "outcomes.jsonl"))
+        arguments = json.dumps([self.module, "outcomes.jsonl", os.path.join(outside.settings.here, THIRD_PARTY), self.without, self.tests])
+        status = outside.run([PYTHON, program, arguments], folder, self.timeout_seconds)
+        outcomes, self.details["outside"], self.seconds["outside"] = read_outcomes(os.path.join(folder, "w", "outcomes.jsonl"))
         outcomes["(run)"] = status
         shutil.rmtree(folder, ignore_errors=True)
         return outcomes
@@ -104,7 +105,7 @@ class UnittestCase(Case):
     def narrowed(self, names):
         if any(name.startswith(("(", "setUp", "tearDown")) for name in names):
             return None
-        return UnittestCase(self.module, self.timeout_seconds, [name.partition(" #")[0] for name in names], self.name)
+        return UnittestCase(self.module, self.timeout_seconds, (), [name.partition(" #")[0] for name in names], self.name)
 
 
 REGRTEST = ["-m", "test", "--junit-xml=outcomes.xml", "-u", "decimal,subprocess"]
@@ -113,10 +114,11 @@ REGRTEST = ["-m", "test", "--junit-xml=outcomes.xml", "-u", "decimal,subprocess"
 class RegrtestCase(Case):
     """One of CPython's own test modules, run by `python3 -m test` in a child process of the session."""
 
-    def __init__(self, module, timeout_seconds, matches=(), name=None):
+    def __init__(self, module, timeout_seconds, without=(), matches=(), name=None):
         super().__init__(name or f"child/{module}", timeout_seconds)
         self.module = module
-        self.arguments = [*REGRTEST, *(part for match in matches for part in ("-m", match)), module.removeprefix("test.")]
+        chosen = [part for pattern in without for part in ("-i", pattern)] + [part for match in matches for part in ("-m", match)]
+        self.arguments = [*REGRTEST, *chosen, module.removeprefix("test.")]
 
     def job(self, settings):
         cell = f"import subprocess, sys\nsubprocess.run([sys.executable, *{self.arguments!r}]).returncode"
@@ -132,9 +134,9 @@ class RegrtestCase(Case):
         return outcomes
 
     def run_outside(self, outside):
-        folder = outside.folder(self.module)
+        folder = outside.folder()
         status = outside.run([PYTHON, *self.arguments], folder, self.timeout_seconds)
-        outcomes = self._read("outside", os.path.join(folder, "work", "outcomes.xml"))
+        outcomes = self._read("outside", os.path.join(folder, "w", "outcomes.xml"))
         outcomes["(run)"] = status
         shutil.rmtree(folder, ignore_errors=True)
         return outcomes
@@ -142,7 +144,7 @@ class RegrtestCase(Case):
     def narrowed(self, names):
         if any(" " in name or not name.startswith("test.") for name in names):
             return None
-        return RegrtestCase(self.module, self.timeout_seconds, names, self.name)
+        return RegrtestCase(self.module, self.timeout_seconds, (), names, self.name)
 
     def _read(self, side, path):
         outcomes, self.details[side] = {}, {}
@@ -181,14 +183,14 @@ class PytestCase(Case):
         return outcomes
 
     def run_outside(self, outside):
-        folder = outside.folder("pytest")
+        folder = outside.folder()
         program = outside.put(folder, os.path.join(outside.settings.here, "programs", "pytest_outcomes.py"), "pytest_outcomes.py")
-        arguments = os.path.join(folder, "tmp", "selection.json")
+        arguments = os.path.join(folder, "t", "selection.json")
         with open(arguments, "w", encoding="utf-8") as file:
             json.dump(self.selection, file)
         packages = os.path.join(outside.settings.packages, "site-packages")
         status = outside.run([PYTHON, program, "outcomes.jsonl", packages, arguments], folder, self.timeout_seconds)
-        outcomes, self.details["outside"], self.seconds["outside"] = read_outcomes(os.path.join(folder, "work", "outcomes.jsonl"))
+        outcomes, self.details["outside"], self.seconds["outside"] = read_outcomes(os.path.join(folder, "w", "outcomes.jsonl"))
         outcomes["(run)"] = status
         shutil.rmtree(folder, ignore_errors=True)
         return outcomes

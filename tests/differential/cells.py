@@ -68,17 +68,17 @@ class CellsCase(Case):
         return outcomes
 
     def run_outside(self, outside):
-        folder = outside.folder("cells")
+        folder = outside.folder()
         for path in self.files:
             outside.put(folder, path, os.path.basename(path))
-        names = {name: os.path.join(folder, "tmp", name) for name in ("job.json", "stdout", "result.json", "stderr")}
+        names = {name: os.path.join(folder, "t", name) for name in ("job.json", "stdout", "result.json", "stderr")}
         with open(names["job.json"], "w", encoding="utf-8") as file:
             json.dump({"cells": self.cells, "file_name": self.file_name, "arguments": self.arguments}, file)
-        program = os.path.join(folder, "tmp", "plain_cells.py")
+        program = os.path.join(folder, "t", "plain_cells.py")
         shutil.copyfile(os.path.join(outside.settings.here, "programs", "plain_cells.py"), program)
         with open(names["stdout"], "wb") as stdout, open(names["stderr"], "wb") as stderr:
             status = outside.run([PYTHON, program, names["job.json"], names["result.json"]], folder, self.timeout_seconds, stdout, stderr)
-        outcomes = {"(run)": status, "files": _files(_walk(os.path.join(folder, "work")))}
+        outcomes = {"(run)": status, "files": _files(_walk(os.path.join(folder, "w")))}
         with open(names["stdout"], "rb") as file:
             text = file.read()
         with open(names["stderr"], encoding="utf-8", errors="replace") as file:
@@ -118,15 +118,15 @@ class BashCase(Case):
         return {"(run)": status, "stdout": cell["stdout"], "files": _files(outcome["files"])}
 
     def run_outside(self, outside):
-        folder = outside.folder("bash")
+        folder = outside.folder()
         for path in self.files:
             outside.put(folder, path, os.path.basename(path))
-        output = os.path.join(folder, "tmp", "stdout")
+        output = os.path.join(folder, "t", "stdout")
         with open(output, "wb") as stdout:
             status = outside.run(["/bin/bash", "-c", self.script], folder, self.timeout_seconds, stdout)
         with open(output, encoding="utf-8", errors="replace") as file:
             text = file.read()
-        outcomes = {"(run)": status, "stdout": text, "files": _files(_walk(os.path.join(folder, "work")))}
+        outcomes = {"(run)": status, "stdout": text, "files": _files(_walk(os.path.join(folder, "w")))}
         shutil.rmtree(folder, ignore_errors=True)
         return outcomes
 

@@ -139,7 +139,7 @@ def main():
         sys.exit("run.py: no case has such a name")
     start = time.monotonic()
     entries = expected.read(options.expected)
-    scratch = tempfile.mkdtemp(prefix="cellblock-differential-")
+    scratch = tempfile.mkdtemp(prefix="cbd-")
 
     def leave(number, frame):
         shutil.rmtree(scratch, ignore_errors=True)

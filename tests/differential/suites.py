@@ -21,7 +21,9 @@ def _cpython(group):
     kinds = {"worker": cases.UnittestCase, "child": cases.RegrtestCase}
 
     def make(settings):
-        return [kinds[kind](module, int(seconds)) for part, kind, module, seconds in _lines(settings, "cpython_modules.txt") if part == group]
+        lines = _lines(settings, "cpython_modules.txt")
+        return [kinds[kind](module, int(seconds), [pattern.removeprefix("-") for pattern in without])
+                for part, kind, module, seconds, *without in lines if part == group]
 
     return make
 
@@ -87,6 +89,7 @@ _SUITES = {
     "cpython-data": _cpython("data"),
     "cpython-system": _cpython("system"),
     "cpython-mp": _cpython("mp"),
+    "cpython-asyncio": _cpython("asyncio"),
     "numpy": _pytest("numpy"),
     "pandas": _pytest("pandas"),
     "packages": _packages,

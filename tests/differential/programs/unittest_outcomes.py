@@ -3,6 +3,7 @@
 # python3 (as a script). Runs with the rights of whoever tests.
 
 import collections
+import fnmatch
 import json
 import os
 import random
@@ -72,17 +73,24 @@ def _load(module, extra):
     return unittest.defaultTestLoader.loadTestsFromName(module)
 
 
-def _only(suite, names):
-    """The tests of these ids; a module's load_tests has prepared them, so they are picked out of the whole."""
+def _chosen(suite, without, tests):
+    """Those of `tests` (all, when there are none), without those that a pattern matches. A module's load_tests has prepared them, so they
+    are picked out of the whole."""
     for part in suite:
         if isinstance(part, unittest.TestSuite):
-            yield from _only(part, names)
-        elif part.id() in names:
+            yield from _chosen(part, without, tests)
+        elif (not tests or part.id() in tests) and not any(fnmatch.fnmatchcase(part.id(), pattern) for pattern in without):
             yield part
 
 
-def run(module, path, extra, tests=()):
-    """Runs `module`, or only the `tests` of it, given by their ids; `extra` is a folder of more modules of the package `test`."""
+def _deeper(levels, function, *arguments):
+    """Some tests look at the callers' frames and expect as many as regrtest makes."""
+    return function(*arguments) if levels == 0 else _deeper(levels - 1, function, *arguments)
+
+
+def run(module, path, extra, without=(), tests=()):
+    """Runs `module`, or only the `tests` of it, given by their ids, without those whose ids match the patterns `without`; `extra` is a
+    folder of more modules of the package `test`."""
     import test
     from test import support
     from test.support import os_helper
@@ -93,6 +101,7 @@ def run(module, path, extra, tests=()):
     support.verbose = 0
     support.record_original_stdout(sys.stdout)
     home = os.getcwd()
+    path = os.path.abspath(path)
     with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
 
         def write(entry):
@@ -104,16 +113,15 @@ def run(module, path, extra, tests=()):
             with os_helper.temp_cwd("test_cwd"):
                 try:
                     suite = _load(module, extra)
-                    if tests:
-                        suite = unittest.TestSuite(_only(suite, set(tests)))
+                    suite = unittest.TestSuite(_chosen(suite, without, set(tests)))
                 except unittest.SkipTest as skip:
                     write({"test": "(module)", "outcome": "skip", "detail": str(skip)})
                 else:
-                    suite.run(Outcomes(write))
+                    _deeper(10, suite.run, Outcomes(write))
         finally:
             os.chdir(home)
         write({"seconds": time.monotonic() - start})
 
 
 if __name__ == "__main__":
-    run(sys.argv[1], os.path.abspath(sys.argv[2]), sys.argv[3], sys.argv[4:])
+    run(*json.loads(sys.argv[1]))
