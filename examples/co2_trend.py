@@ -47,6 +47,7 @@ right.set_title("the year's rhythm", loc="left", fontweight="bold")
 for ax in (left, right):
     ax.spines[["top", "right"]].set_visible(False)
 fig.savefig("co2.png", dpi=130)
+plt.close(fig)   # kept under its name: closed, so that it is not captured as well
 
 plt.figure(figsize=(11, 2.8), layout="constrained")
 plt.bar(residual.index, residual, width=25, color=np.where(residual > 0, "#c8553d", "#4f7cac"))

@@ -132,8 +132,10 @@ for row in items.nlargest(5, "acquisition_cost").itertuples():
     print(f"  {dollars(row.acquisition_cost):>8}  {row.item_name.lower()}, {row.county}, {row.ship_date:%Y}")
 print()
 
-chart_years(items)                              # left open: captured by itself at the end
+chart_years(items)      # figures that are left open are captured at the end
 chart_counties(items)
-chart_prices(items).savefig("prices.png", dpi=120)   # saved by name: kept as that file and not captured a second time
+prices = chart_prices(items)
+prices.savefig("prices.png", dpi=120)
+plt.close(prices)       # kept under its name: closed, so that it is not captured as well
 
 {"shipments": len(items), "items": int(items["quantity"].sum()), "value_usd": round(float(items["total_cost"].sum()), 2)}

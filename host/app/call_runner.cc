@@ -23,15 +23,12 @@ CallRunner::~CallRunner() {
 }
 
 absl::StatusOr<Record> CallRunner::Run(absl::string_view code, ExecuteOptions options) {
-  bool pipe_reported = false;
   if (options_.show_output) {
-    options.on_event = [&](const Event& event, const Record& so_far) {
+    options.on_event = [this](const Event& event, const Record& so_far) {
+      if (console_.stdout_closed()) return;
       console_.PrintEvent(event, so_far);
-      // Nobody reads on: as `python3 … | head`, stop, and don't say so.
-      if (console_.stdout_closed() && !pipe_reported) {
-        pipe_reported = true;
-        session_.Interrupt();
-      }
+      // Nobody reads on (`… | head`): stop, and don't say so.
+      if (console_.stdout_closed()) session_.Interrupt();
     };
   }
   {

@@ -68,6 +68,13 @@ std::string DefaultReason(const Record& record) {
   }
 }
 
+// The limit that ended the call is the reason's to tell, cut output the line's about the cut.
+bool IsToldOtherwise(const LimitHit& hit, const Record& record) {
+  if (hit.name == "output") return record.stdout_truncation.has_value() || record.stderr_truncation.has_value();
+  return (record.status == CallStatus::kTimeout && hit.name == "wall") || (record.status == CallStatus::kCpuLimit && hit.name == "cpu") ||
+         (record.status == CallStatus::kOutOfMemory && hit.name == "memory");
+}
+
 }  // namespace
 
 absl::string_view PlainText(const Result& result) {
@@ -125,10 +132,12 @@ void Console::PrintEnding(const Record& record) {
   if (record.status == CallStatus::kExited && record.exit_code.value_or(0) != 0) {
     Line(absl::StrCat("the code ended itself with exit code ", *record.exit_code));
   }
-  const std::string reason = record.reason.empty() ? DefaultReason(record) : record.reason;
+  // An exception has been told already, with its traceback.
+  const bool told = record.status == CallStatus::kError && record.error.has_value();
+  const std::string reason = told ? "" : record.reason.empty() ? DefaultReason(record) : record.reason;
   if (!reason.empty()) Line(NeutralizeLine(reason));
   for (const LimitHit& hit : record.receipt.limits_hit) {
-    if (!absl::StrContains(reason, hit.detail) || hit.detail.empty()) Line(LimitLine(hit));
+    if (!IsToldOtherwise(hit, record)) Line(LimitLine(hit));
   }
   for (const Denial& denial : record.denials) Line(DenialLine(denial));
   if (record.stdout_truncation.has_value()) Line(TruncationLine("standard output", *record.stdout_truncation));

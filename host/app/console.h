@@ -28,8 +28,8 @@ class Console {
 
   // For ExecuteOptions::on_event.
   void PrintEvent(const Event& event, const Record& so_far);
-  // After the call: what ended it, limits it hit, refusals, cut output, processes left over. `so_far` notes of a call that went well
-  // and hit nothing: none. With `tell_exit`, an exit() with a code other than 0 is named too.
+  // After the call: what ended it, limits it hit, refusals, cut output, processes left over. Nothing for a call that went well and hit
+  // nothing, and nothing twice.
   void PrintEnding(const Record& record);
 
   // Our own output: tables, JSON lines, help. Never neutralised.

@@ -93,7 +93,7 @@ absl::Status Restart(const Words&, ReplState& state) {
 absl::Status ShowLimits(const Words&, ReplState& state) {
   const Limits& limits = state.session.policy().limits;
   std::string text = absl::StrCat("policy ", NeutralizeLine(state.session.policy().name), "\n");
-  const auto row = [&](const char* name, const std::string& value) { absl::StrAppendFormat(&text, "  %-18s %s\n", name, value); };
+  const auto row = [&](const char* name, const std::string& value) { absl::StrAppendFormat(&text, "  %-20s %s\n", name, value); };
   row("time a call", policy::DurationText(limits.wall));
   if (limits.cpu.has_value()) row("CPU time a call", policy::DurationText(*limits.cpu));
   row("CPUs", absl::StrCat(limits.cpus));

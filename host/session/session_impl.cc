@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "base/status_macros.h"
+#include "capture/utf8.h"
 #include "session/receipt.h"
 #include "session/workspace.h"
 #include "supervise/memory_watch.h"
@@ -87,10 +88,14 @@ absl::Status SessionImpl::CheckCall(absl::string_view code, const ExecuteOptions
     return absl::InvalidArgumentError(absl::StrCat("the code has ", code.size(), " bytes; limits.code_size allows ", policy_.limits.code_bytes));
   }
   if (code.find('\0') != absl::string_view::npos) return absl::InvalidArgumentError("the code holds a NUL byte; source code cannot");
+  bool is_python = options.language == Language::kPython;  // bash takes any bytes
+  if (is_python && !capture::IsValidUtf8(code)) return absl::InvalidArgumentError("the code is not UTF-8; convert it first");
+  if (is_python && !capture::IsValidUtf8(options.file_name)) return absl::InvalidArgumentError("file_name is not UTF-8");
   size_t bytes = 0;
   for (const std::string& argument : options.arguments) {
     bytes += argument.size() + 1;
     if (argument.find('\0') != std::string::npos) return absl::InvalidArgumentError("an argument holds a NUL byte");
+    if (is_python && !capture::IsValidUtf8(argument)) return absl::InvalidArgumentError("an argument is not UTF-8");
   }
   if (options.arguments.size() > kArgumentsMax || bytes > kArgumentBytesMax) {
     return absl::InvalidArgumentError(absl::StrCat("at most ", kArgumentsMax, " arguments of ", kArgumentBytesMax, " bytes together"));
@@ -132,6 +137,7 @@ absl::StatusOr<Record> SessionImpl::ExecuteNow(absl::string_view code, const Exe
     CELLBLOCK_RETURN_IF_ERROR(RunCall(code, options, record));
     CleanUpAfter(record);
     FillReceipt(before, record);
+    record.call = number;  // artifacts carry it
     CollectArtifacts(record);
   }
   record.id = RandomId("x-");

@@ -17,7 +17,8 @@ namespace {
 constexpr int64_t kInitProcesses = 1;
 constexpr int64_t kOwnProcesses = 2;
 // The soft limit (RLIMIT_DATA, MemoryError) lies this much below the hard one (cgroup or watch), so that it is met first.
-constexpr int64_t kSoftMarginMin = int64_t{4} << 20;
+// Between them lies what RLIMIT_DATA does not see: the zygote's pages that the worker changed (some MiB), page tables, files in memory.
+constexpr int64_t kSoftMarginMin = int64_t{12} << 20;
 constexpr int64_t kSoftMarginMax = int64_t{64} << 20;
 constexpr uint64_t kMainStackBytes = uint64_t{8} << 20;
 constexpr size_t kFrameRoom = 64 * 1024;
@@ -107,7 +108,7 @@ confine::Spec SessionImpl::WorkerSpec(const supervise::Zygote& zygote) {
   spec.open_files = static_cast<uint64_t>(limits.open_files);
   spec.file_bytes = static_cast<uint64_t>(limits.file_bytes);
   spec.processes = static_cast<uint64_t>(limits.processes + kInitProcesses);
-  int64_t margin = std::clamp(limits.memory_bytes / 32, kSoftMarginMin, kSoftMarginMax);
+  int64_t margin = std::clamp(limits.memory_bytes / 16, kSoftMarginMin, kSoftMarginMax);
   spec.data_bytes = zygote.data_bytes + static_cast<uint64_t>(limits.memory_bytes - margin);
   spec.stack_bytes = kMainStackBytes;
   spec.cpus = cpus_;

@@ -8,7 +8,7 @@ import sys
 import types
 import weakref
 
-from . import children, environment
+from . import children, environment, imports
 from .definitions import VALUES_BYTES_MAX, Definitions, simple
 
 _TRACKERS = ("multiprocessing.resource_tracker", "joblib.externals.loky.backend.resource_tracker")
@@ -165,6 +165,7 @@ def _patch():
     _patch_tracker(resource_tracker._resource_tracker)
     spawn.get_preparation_data = preparation_data
     process.BaseProcess.start = start_process
+    imports.after(_TRACKERS[1], lambda module: _patch_tracker(module._resource_tracker))
     _patch_pool(pool)
 
 
@@ -176,7 +177,7 @@ def _patch_tracker(tracker):
     def _send(command, name, kind):
         if command == "REGISTER":
             names.add((kind, name))
-        elif command == "UNREGISTER":
+        elif command in ("UNREGISTER", "MAYBE_UNLINK"):
             if (kind, name) not in names:
                 return
             names.discard((kind, name))

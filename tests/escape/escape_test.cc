@@ -94,7 +94,7 @@ TEST_P(HostileCellTest, EndsAsItMustAndHarmsNobody) {
   ExpectUnharmed(cell, record);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cells, HostileCellTest, testing::ValuesIn(AllCells()), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Cells, HostileCellTest, testing::ValuesIn(AllCells()), [](const auto& cell) { return cell.param.name; });
 
 class HostileCellTwinTest : public HostileCellTest {};
 
@@ -127,7 +127,7 @@ TEST_P(HostileCellTwinTest, WorksWhereItIsAllowed) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cells, HostileCellTwinTest, testing::ValuesIn(CellsWithTwins()), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Cells, HostileCellTwinTest, testing::ValuesIn(CellsWithTwins()), [](const auto& cell) { return cell.param.name; });
 
 TEST(HostileCellFileTest, EveryCellSaysWhatItExpects) {
   EXPECT_GE(AllCells().size(), 40u);

@@ -22,6 +22,7 @@
 #define CELLBLOCK_TESTS_ESCAPE_HOSTILE_CELL_H_
 
 #include <map>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ struct HostileCell {
   absl::Duration timeout() const;
   absl::StatusOr<Policy> LoadPolicyOf(const std::string& key) const;
 };
+
+inline void PrintTo(const HostileCell& cell, std::ostream* out) { *out << cell.name; }
 
 // Every file of the folder, sorted. Fails the program on one that it cannot read or understand.
 std::vector<HostileCell> LoadHostileCells(const std::string& folder);

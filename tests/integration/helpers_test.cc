@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "tests/support/helper_processes.h"
 #include "tests/support/session_fixture.h"
@@ -113,7 +114,14 @@ TEST_F(HelpersTest, ANestThatDiesEndsEverySessionAndTheHostSaysSo) {
     if (std::find(before.begin(), before.end(), pid) == before.end() && ProcessName(pid) == "cellblock-init" && ParentOf(pid) == getpid() && !DescendantsOf(pid).empty()) fresh.push_back(pid);
   }
   ASSERT_EQ(fresh.size(), 1u);
+  std::vector<pid_t> nested = DescendantsOf(fresh[0]);
   EXPECT_EQ(kill(fresh[0], SIGKILL), 0);
+  EXPECT_TRUE(Eventually([&] {
+    for (pid_t pid : nested) {
+      if (kill(pid, 0) == 0 || errno != ESRCH) return false;
+    }
+    return true;
+  }));
   Record record = RunIn(*mine, "1");
   EXPECT_EQ(record.session_state, SessionState::kGone);
   EXPECT_THAT(record.status, testing::AnyOf(CallStatus::kLost, CallStatus::kKilled));

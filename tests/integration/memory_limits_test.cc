@@ -92,7 +92,7 @@ TEST_F(MemoryLimitsTest, ChildrenTogetherWithinTheLimitLive) {
 TEST_F(MemoryLimitsTest, ChildrenTogetherBeyondTheLimitAreKilled) {
   UseLimit(128);
   EXPECT_THAT(Run(kHold), EndedWell());
-  Record record = Run("children = [hold(50, 20) for i in range(6)]\nends = [os.waitpid(pid, 0)[1] for pid in children]\n9 in ends", WithTimeout(absl::Seconds(30)));
+  Record record = Run("children = [hold(50, 6) for i in range(6)]\nends = [os.waitpid(pid, 0)[1] for pid in children]\n9 in ends", WithTimeout(absl::Seconds(30)));
   EXPECT_THAT(record, Hit("memory"));
   if (HasCgroup(session())) {
     // The kernel ends the largest first: children, of which the cell hears.

@@ -57,10 +57,19 @@ class SoakTest : public SessionTest {
         EXPECT_EQ(RunIn(*session, "x").error->name, "NameError");
     }
   }
+
+  // Four side by side, each ending in another way.
+  void FourLives(int turn) {
+    std::vector<std::thread> side_by_side;
+    for (int i = 0; i < 4; ++i) side_by_side.emplace_back([this, own = turn + i] { OneLife(own); });
+    for (std::thread& thread : side_by_side) thread.join();
+  }
 };
 
+constexpr size_t kDescriptorsOfSlack = 4;  // opened once, when first needed; a leak would be of hundreds
+
 TEST_F(SoakTest, ThousandsOfSessionsLeaveNothingBehind) {
-  for (int turn = 0; turn < 12; ++turn) OneLife(turn);  // buffers and caches reach their size
+  for (int turn = 0; turn < 12; turn += 4) FourLives(turn);  // buffers and caches reach their size
   size_t descriptors = OpenDescriptors();
   size_t processes = DescendantsOf(getpid()).size();
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(sys::ProcReader self, sys::ProcReader::Create(getpid()));
@@ -68,15 +77,13 @@ TEST_F(SoakTest, ThousandsOfSessionsLeaveNothingBehind) {
   absl::Time until = absl::Now() + SoakTime();
   int lives = 0;
   while (absl::Now() < until && !HasFailure()) {
-    std::vector<std::thread> side_by_side;
-    for (int i = 0; i < 4; ++i) side_by_side.emplace_back([this, turn = lives + i] { OneLife(turn); });
-    for (std::thread& thread : side_by_side) thread.join();
+    FourLives(lives);
     lives += 4;
   }
   RecordProperty("sessions", lives);
   EXPECT_GT(lives, 0);
   EXPECT_TRUE(Eventually([&] { return DescendantsOf(getpid()).size() <= processes; })) << DescendantsOf(getpid()).size() << " processes, " << processes << " at first";
-  EXPECT_LE(OpenDescriptors(), descriptors);
+  EXPECT_LE(OpenDescriptors(), descriptors + kDescriptorsOfSlack);
   // An allocator's slack is no leak; a kilobyte for each session is.
   EXPECT_LE(self.ResidentBytes() - resident, (int64_t{16} << 20) + int64_t{lives} * 256);
 }

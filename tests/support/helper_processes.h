@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "sys/files.h"
 #include "tests/support/session_fixture.h"
 
@@ -35,7 +36,22 @@ inline std::vector<pid_t> ProcessesNamed(pid_t root, const std::string& name, co
   return found;
 }
 
-inline std::vector<pid_t> ZygoteProcesses(pid_t root = getpid()) { return ProcessesNamed(root, "cellblock-guest", "cellblock-init"); }
+// In how many pid namespaces it is.
+inline size_t NamespaceDepth(pid_t pid) {
+  std::string status = sys::ReadFile(absl::StrCat("/proc/", pid, "/status"), 65536).value_or("");
+  size_t at = status.find("NSpid:");
+  std::string line = at == std::string::npos ? "" : status.substr(at, status.find('\n', at) - at);
+  return std::vector<std::string>(absl::StrSplit(line, '\t')).size();
+}
+
+// Children of the nest in its own pid namespace. (A worker whose zygote has died becomes the nest's child, in its jail's.)
+inline std::vector<pid_t> ZygoteProcesses(pid_t root = getpid()) {
+  std::vector<pid_t> found;
+  for (pid_t pid : ProcessesNamed(root, "cellblock-guest", "cellblock-init")) {
+    if (NamespaceDepth(pid) == NamespaceDepth(ParentOf(pid))) found.push_back(pid);
+  }
+  return found;
+}
 inline std::vector<pid_t> WorkerProcesses(pid_t root = getpid()) { return ProcessesNamed(root, "cellblock-guest", "cellblock-guest"); }
 inline std::vector<pid_t> JailInitProcesses(pid_t root = getpid()) { return ProcessesNamed(root, "cellblock-init", "cellblock-init"); }
 

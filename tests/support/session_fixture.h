@@ -30,6 +30,7 @@ Host& TestHost();
 
 class SessionTest : public ::testing::Test {
  protected:
+  SessionTest() { TestHost(); }  // before a test's own threads could be the first to ask for it
   // The session that Run uses, of the default policy unless Use was called before.
   Session& session();
   Session& Use(const Policy& policy, const SessionOptions& options = {});

@@ -67,10 +67,11 @@ class Session {
   virtual bool alive() const = 0;           // false once the worker ended and was not restarted
 
   // Runs one cell (or bash script) to its end; blocks up to timeout + grace. The Status says whether the host did its work, the
-  // record how the guest ended. kInvalidArgument: code over limits.code_bytes, or a NUL in it. After a kill the session is gone
-  // until Restart().
+  // record how the guest ended. kInvalidArgument: code over limits.code_bytes, a NUL in it, or Python that is not UTF-8. After a
+  // kill the session is gone until Restart().
   virtual absl::StatusOr<Record> Execute(absl::string_view code, const ExecuteOptions& options = {}) = 0;
-  // From any thread: interrupts the running call, as Ctrl-C would; kill after the grace. No-op when idle.
+  // From any thread: interrupts the running call, as Ctrl-C would; kill after the grace, or at once when asked a second time during the
+  // same call. No-op when idle.
   virtual void Interrupt() = 0;
   // New interpreter, same workspace.
   virtual absl::Status Restart() = 0;

@@ -1,5 +1,5 @@
 # claim: A name that is no text comes out as text, and names no other file of the host.
-# artifacts: \xFF\xFE \u001B[31mred \u202Egnp.exe a\\b new\u000Aline
+# artifacts: \u001b[31mred a\\b new\u000aline \u202egnp.exe \xff\xfe
 # twin: within
 import os
 

@@ -1,5 +1,5 @@
 # claim: A worker that closes every descriptor is the session's end alone.
-# status: killed
+# status: killed|exited
 # session: gone
 # twin: inside
 # twin_stdout: closed

@@ -15,7 +15,7 @@ children = []
 for i in range(10):
     pid = os.fork()
     if pid == 0:
-        block = bytearray(megabytes * 100_000)
+        block = bytearray(megabytes * 40_000)
         block[::4096] = b"x" * len(block[::4096])
         import time
 

@@ -108,7 +108,7 @@ TEST_F(ConsoleTest, EndingTellsReasonLimitsRefusalsAndCuts) {
   Console console(Options());
   Playback play = Play(console);
   Record& record = play.Status(CallStatus::kTimeout, "stopped after 120 s (limits.wall)").record();
-  record.receipt.limits_hit = {{"wall", "stopped after 120 s (limits.wall)"}, {"processes", "128 processes"}};
+  record.receipt.limits_hit = {{"wall", "stopped after 2min"}, {"processes", "128 processes"}, {"output", "cut"}};
   record.denials = {{"network", "example.com\n", "network is off", 3}};
   record.stdout_truncation = StreamTruncation{1024, 2048, 5 << 20};
   record.receipt.processes_killed = 2;
@@ -119,6 +119,28 @@ TEST_F(ConsoleTest, EndingTellsReasonLimitsRefusalsAndCuts) {
             "cellblock: refused: network example.com^J (network is off), 3 times\n"
             "cellblock: standard output was cut: 5 MiB left out between the first 1 KiB and the last 2 KiB (limits.output)\n"
             "cellblock: 2 processes still running at the end of the call: ended (keep_processes in the policy keeps them)\n");
+}
+
+TEST_F(ConsoleTest, EndingDoesNotRepeatAnException) {
+  Console console(Options());
+  Record error = Play(console).Error("ValueError", "1").record();
+  error.reason = "ValueError: 1";
+  console.PrintEnding(error);
+  EXPECT_EQ(err_.text(), "Traceback (most recent call last):\nValueError: 1\n");
+  Record bash;
+  bash.status = CallStatus::kError;
+  bash.reason = "the script ended with exit code 3";
+  console.PrintEnding(bash);
+  EXPECT_THAT(err_.text(), HasSubstr("cellblock: the script ended with exit code 3\n"));
+}
+
+TEST_F(ConsoleTest, EndingTellsALimitThatTheCodeSurvived) {
+  Console console(Options());
+  Record record;
+  record.status = CallStatus::kOk;
+  record.receipt.limits_hit = {{"memory", "an allocation was refused"}};
+  console.PrintEnding(record);
+  EXPECT_EQ(err_.text(), "cellblock: limit reached: memory: an allocation was refused\n");
 }
 
 TEST_F(ConsoleTest, EndingNeverStaysSilentAboutAKill) {

@@ -344,7 +344,7 @@ TEST_F(RunCommandTest, EndsQuietlyWhenTheReaderGoesAway) {
   world_.scripts["x"] = [&](Playback& play, FakeSession&) {
     play.Stdout("first\n");
     pipe.read.Reset();
-    play.Stdout("second\n").Stdout("third\n");
+    play.Stdout("second\n").Stdout("third\n").Stderr("late\n").Error("KeyboardInterrupt", "");
     return play.Status(CallStatus::kInterrupted, "interrupted");
   };
   EXPECT_EQ(Run("# %%\nx\n# %%\ny\n"), kExitPipeClosed);

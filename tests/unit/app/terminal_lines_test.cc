@@ -5,6 +5,7 @@
 #include <locale.h>
 #include <pty.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -62,6 +63,7 @@ class TerminalLinesTest : public ::testing::Test {
       std::unique_lock<std::mutex> lock(mutex_);
       changed_.wait_for(lock, std::chrono::seconds(20), [&] { return screen_.find(prompt) != std::string::npos; });
       lock.unlock();
+      WaitForEditor();
       act();
     });
     absl::StatusOr<LineSource::Line> line = lines.Read(prompt);
@@ -69,6 +71,14 @@ class TerminalLinesTest : public ::testing::Test {
     EXPECT_THAT(line, IsOk());
     if (!line.ok()) return "(error)";
     return line->kind == LineSource::Kind::kEnd ? "(end)" : line->kind == LineSource::Kind::kCancelled ? "(cancelled)" : line->text;
+  }
+  // libedit writes the prompt, then takes the terminal over.
+  void WaitForEditor() {
+    termios settings = {};
+    for (int i = 0; i < 2000 && tcgetattr(master_.get(), &settings) == 0 && (settings.c_lflag & ICANON) != 0; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_EQ(settings.c_lflag & ICANON, 0u);
   }
   std::string ReadTyped(TerminalLines& lines, const std::string& keys) {
     return ReadWhile(lines, [&] { EXPECT_THAT(sys::WriteAll(master_.get(), keys), IsOk()); });
