@@ -27,6 +27,7 @@ class MemoryLimitsTest : public SessionTest {
   void UseLimit(int64_t megabytes) {
     Policy policy;
     policy.limits.memory_bytes = megabytes * kMiB;
+    policy.limits.shm_bytes = 4096 * kMiB;  // never full before the watch has looked
     Use(policy);
     EXPECT_THAT(Run("x = 7"), EndedWell());
   }
@@ -120,7 +121,10 @@ TEST_F(MemoryLimitsTest, FilesInTheWorkspaceCount) {
 }
 
 TEST_F(MemoryLimitsTest, WhatFilledSharedMemoryIsGoneAfterARestart) {
-  UseLimit(128);
+  Policy policy;
+  policy.limits.memory_bytes = 128 * kMiB;
+  policy.limits.shm_bytes = 4096 * kMiB;  // not full before the watch has looked
+  Use(policy);
   EXPECT_THAT(Run("open('kept.txt', 'w').write('kept')\nf = open('/dev/shm/a', 'wb')\nwhile True: f.write(b'x' * 1_000_000)"), Ended(CallStatus::kOutOfMemory, SessionState::kGone));
   ASSERT_THAT(session().Restart(), IsOk());
   EXPECT_EQ(Value("import os; os.listdir('/dev/shm')"), "[]");
@@ -154,6 +158,7 @@ TEST_F(MemoryLimitsTest, BashBeyondTheLimitIsKilled) {
 TEST_F(MemoryLimitsTest, OneSessionOutOfMemoryLeavesOthersAlone) {
   Policy policy;
   policy.limits.memory_bytes = 96 * kMiB;
+  policy.limits.shm_bytes = 4096 * kMiB;  // never full before the watch has looked
   std::unique_ptr<Session> other = NewSession(policy);
   EXPECT_THAT(RunIn(*other, "y = 5"), EndedWell());
   Use(policy);

@@ -1,4 +1,5 @@
 # claim: Memory files without a name count.
+# needs: cgroup
 # policy: limits: {memory: 128MiB, workspace: 1GiB, shm: 1GiB, tmp: 1GiB}
 # timeout: 60s
 # status: out_of_memory|ok|error

@@ -1,4 +1,5 @@
 # claim: The roots, folders, files and memory of other processes are closed to a session.
+# needs: cgroup
 # stdout: none
 # twin: outside --user --map-root-user --pid --fork --mount-proc
 # twin_stdout: .*/proc/1/root.*

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "absl/time/clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
@@ -44,6 +45,7 @@ TEST(SignalWatchTest, HandsOutWhatWouldHaveEndedTheProcess) {
 TEST(SignalWatchTest, DropsSignalsWhenNobodyListens) {
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(std::unique_ptr<SignalWatch> watch, SignalWatch::Create());
   kill(getpid(), SIGINT);
+  absl::SleepFor(absl::Milliseconds(300));  // until the watch has read it
   Inbox inbox;
   watch->SetHandler([&](int signal) { inbox.Put(signal); });
   kill(getpid(), SIGTERM);
