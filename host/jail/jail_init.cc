@@ -173,7 +173,7 @@ class JailInit {
       case wire::SignalGroup::kType: {
         absl::StatusOr<wire::SignalGroup> request = wire::DecodeMessage<wire::SignalGroup>(message->bytes);
         if (request.ok() && request->group > 1) kill(-static_cast<pid_t>(request->group), static_cast<int>(request->signal));
-        return true;
+        return Answer(wire::ReplyFor(request.status()));
       }
       default:
         return Answer(wire::ReplyFor(absl::InvalidArgumentError("unknown request")));

@@ -284,7 +284,7 @@ class BashCall {
     wire::SignalGroup request;
     request.group = pid_;
     request.signal = act == StopClock::Act::kInterrupt ? SIGINT : SIGKILL;
-    (void)parties_.jail.init->Tell(wire::EncodeMessage(request));
+    (void)parties_.jail.init->Ask(wire::EncodeMessage(request), {}, kHelperDeadline);
   }
 
   static WorkerExit ToExit(const wire::ProcessExited& exited) {

@@ -91,7 +91,8 @@ void Worker::Interrupt() {
   wire::SignalGroup request;
   request.group = static_cast<uint64_t>(pid_in_jail_);
   request.signal = SIGINT;
-  if (!jail_.init->Tell(wire::EncodeMessage(request)).ok()) (void)sys::SendSignal(pidfd_.get(), SIGINT);
+  // Answered once it is sent: a signal still on its way at the call's end would hit the next call.
+  if (!jail_.init->Ask(wire::EncodeMessage(request), {}, kHelperDeadline).ok()) (void)sys::SendSignal(pidfd_.get(), SIGINT);
 }
 
 void Worker::Kill() {

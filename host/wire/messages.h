@@ -101,7 +101,7 @@ struct KillOthers {
   }
 };
 
-// Signal a process group, not answered.
+// Signal a process group. Answered once it is sent.
 struct SignalGroup {
   static constexpr uint64_t kType = 18;
   uint64_t group = 0;
