@@ -6,4 +6,4 @@
 # twin: inside
 # twin_stdout: done
 bomb() { bomb | bomb & }
-if [ "$1" = twin ]; then (true | true) & wait; echo done; else bomb; wait; fi
+if [ "$1" = twin ]; then (true | true) & wait; echo done; else bomb; while :; do :; done; fi
