@@ -94,7 +94,7 @@ TEST_F(StatusesTest, ACellThatSwallowsInterruptsIsKilledAfterTheGrace) {
   Policy policy;
   policy.limits.wall_grace = absl::Milliseconds(500);
   Use(policy);
-  Record record = RunInterrupted("import time\nprint('go', flush=True)\nwhile True:\n    try: time.sleep(99)\n    except BaseException: pass");
+  Record record = RunInterrupted("import time\nwhile True:\n    try:\n        print('go', flush=True)\n        time.sleep(99)\n    except BaseException: pass");
   EXPECT_THAT(record, Ended(CallStatus::kInterrupted, SessionState::kGone));
   EXPECT_GE(record.receipt.wall, absl::Milliseconds(500));
   EXPECT_LE(record.receipt.wall, absl::Milliseconds(500) + kSlack);
