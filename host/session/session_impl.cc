@@ -20,6 +20,7 @@
 #include "session/receipt.h"
 #include "session/workspace.h"
 #include "supervise/memory_watch.h"
+#include "supervise/outcome.h"
 #include "sys/files.h"
 #include "sys/process.h"
 
@@ -135,6 +136,7 @@ absl::StatusOr<Record> SessionImpl::ExecuteNow(absl::string_view code, const Exe
   } else {
     supervise::DiskUse before = supervise::ReadDiskUse(*jail_);
     CELLBLOCK_RETURN_IF_ERROR(RunCall(code, options, record));
+    EndIfOverMemory(record);
     CleanUpAfter(record);
     FillReceipt(before, record);
     record.call = number;  // artifacts carry it
@@ -181,6 +183,24 @@ absl::Status SessionImpl::RunCall(absl::string_view code, const ExecuteOptions& 
   return supervise::RunPythonCall(parties, code, std::move(call), record);
 }
 
+// A call that is over between two looks of the watch has not outrun the limit.
+void SessionImpl::EndIfOverMemory(Record& record) {
+  if (cgroup_ != nullptr || record.session_state == SessionState::kGone) return;
+  int64_t held = supervise::ReadDiskUse(*jail_).used_bytes + worker_->process().ResidentBytes() - baseline_.resident_bytes;
+  if (held <= policy_.limits.memory_bytes) return;
+  std::lock_guard<std::mutex> lock(watched_mutex_);
+  LookAtMemory();
+  if (!memory_.killed) return;
+  record.exit_code.reset();
+  record.receipt.memory_peak_bytes = std::max<int64_t>(record.receipt.memory_peak_bytes, memory_.peak_bytes);
+  supervise::Evidence evidence;
+  evidence.exit = supervise::WorkerExit{};
+  evidence.exit->known = true;
+  evidence.exit->signal = SIGKILL;
+  evidence.out_of_memory = true;
+  supervise::Classify(evidence, policy_, record);
+}
+
 void SessionImpl::CleanUpAfter(Record& record) {
   bool gone = record.session_state == SessionState::kGone;
   if (gone) {
@@ -211,7 +231,7 @@ void SessionImpl::FillReceipt(const supervise::DiskUse& before, Record& record) 
   } else if (worker_ != nullptr) {
     // The high-water mark is the process's, not the call's; a short call cannot have raised it unseen by much.
     int64_t resident = record.receipt.wall > absl::Milliseconds(5) ? worker_->process().ResidentPeakBytes() : worker_->process().ResidentBytes();
-    peak = std::max(peak, resident - shared_bytes_);
+    peak = std::max(peak, resident - baseline_.resident_bytes);
   }
   record.receipt.memory_peak_bytes = std::max(peak, record.receipt.memory_peak_bytes);
   if (worker_ != nullptr) {
@@ -292,8 +312,11 @@ void SessionImpl::Tick() {
     memory_.processes_peak = std::max<int64_t>(memory_.processes_peak, cgroup_->Processes() - 1);  // without the jail's init
     return;
   }
-  supervise::MemorySample sample = supervise::SampleMemory(*jail_, &worker_->process(), policy_.limits.memory_bytes + shared_bytes_);
-  sample.bytes = std::max<int64_t>(0, sample.bytes - shared_bytes_);
+  LookAtMemory();
+}
+
+void SessionImpl::LookAtMemory() {
+  supervise::MemorySample sample = supervise::SampleMemory(*jail_, worker_->process(), baseline_, worker_->zygote_sharers(), policy_.limits.memory_bytes);
   memory_.peak_bytes = std::max<int64_t>(memory_.peak_bytes, sample.bytes);
   memory_.processes_peak = std::max<int64_t>(memory_.processes_peak, sample.processes);
   if (sample.bytes <= policy_.limits.memory_bytes) return;

@@ -67,6 +67,8 @@ class SessionImpl : public Session, private supervise::Watched {
   absl::StatusOr<Record> ExecuteNow(absl::string_view code, const ExecuteOptions& options);
   Record Rejected(const char* reason);
   absl::Status RunCall(absl::string_view code, const ExecuteOptions& options, Record& record);
+  void LookAtMemory();                     // kills what is over the limit, without a cgroup; under watched_mutex_
+  void EndIfOverMemory(Record& record);
   void CleanUpAfter(Record& record);
   void CollectArtifacts(Record& record);
   void FillReceipt(const supervise::DiskUse& before, Record& record);
@@ -95,7 +97,7 @@ class SessionImpl : public Session, private supervise::Watched {
   int64_t calls_ = 0;
   supervise::MemorySignals memory_;
   absl::Duration reaped_cpu_;
-  int64_t shared_bytes_ = 0;               // resident when ready: nearly all of it the zygote's, shared by every session
+  supervise::Baseline baseline_;           // without a cgroup
   std::mutex watched_mutex_;               // worker_ against the watch
   std::string late_output_, late_errors_;
 };

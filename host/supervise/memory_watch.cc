@@ -1,6 +1,7 @@
 // See memory_watch.h.
 #include "supervise/memory_watch.h"
 
+#include <sys/stat.h>
 #include <sys/statfs.h>
 
 #include <algorithm>
@@ -8,15 +9,38 @@
 
 namespace cellblock::supervise {
 
-MemorySample SampleMemory(const Jail& jail, sys::ProcReader* worker, int64_t limit_bytes) {
+namespace {
+
+// Memory that is in no file of the jail's (those are counted once, by their file systems), and not the kernel's to take back as the page
+// cache is.
+int64_t SharesOf(std::vector<sys::ProcReader>& readers, const Jail& jail, int64_t zygote_bytes) {
+  std::vector<dev_t> files;
+  for (int fd : {jail.workspace.get(), jail.tmp.get(), jail.shm.get()}) {
+    struct stat info;
+    if (fstat(fd, &info) == 0) files.push_back(info.st_dev);
+  }
+  int64_t anonymous = 0, shared = 0;
+  for (sys::ProcReader& reader : readers) {
+    sys::ProcReader::Shares shares;
+    if (!reader.ReadShares(&shares)) {
+      anonymous += reader.AnonymousBytes();
+      continue;
+    }
+    anonymous += shares.anonymous;
+    if (shares.shared_memory > 0) shared += reader.SharedMemoryOutside(files, shares.shared_memory);
+  }
+  return std::max<int64_t>(0, anonymous - zygote_bytes) + shared;
+}
+
+}  // namespace
+
+MemorySample SampleMemory(const Jail& jail, sys::ProcReader& worker, const Baseline& baseline, int64_t sharers, int64_t limit_bytes) {
   MemorySample sample;
-  std::vector<pid_t> roots = {jail.host_pid};
-  if (worker != nullptr) roots.push_back(worker->pid());
-  sample.pids = sys::Descendants(roots);
+  sample.pids = sys::Descendants({jail.host_pid, worker.pid()});
   std::vector<pid_t> counted = sample.pids;
-  if (worker != nullptr) counted.push_back(worker->pid());
+  counted.push_back(worker.pid());
   int64_t files = ReadDiskUse(jail).used_bytes;
-  sample.bytes = files;
+  sample.bytes = files - baseline.resident_bytes;
   std::vector<sys::ProcReader> readers;
   for (pid_t pid : counted) {
     absl::StatusOr<sys::ProcReader> reader = sys::ProcReader::Create(pid);
@@ -26,13 +50,14 @@ MemorySample SampleMemory(const Jail& jail, sys::ProcReader* worker, int64_t lim
     sample.bytes += reader->ResidentBytes();
     readers.push_back(*std::move(reader));
   }
-  if (sample.bytes < limit_bytes) return sample;
-  // Resident pages that are shared (the zygote's, shared memory, the files in the tmpfs) were counted once for each process.
-  sample.bytes = files;
-  for (sys::ProcReader& reader : readers) {
-    int64_t share = reader.ProportionalBytes();
-    sample.bytes += share > 0 ? share : reader.ResidentBytes();
-  }
+  sample.bytes = std::max<int64_t>(0, sample.bytes);
+  if (sample.bytes <= limit_bytes) return sample;
+  // Each resident page that several share was counted for each of them. The zygote's pages are divided among it, its workers and what
+  // they forked; the session's part of them, at most all, is nobody's use. (Programs that a session started share none of them; that
+  // this takes them for forks errs by no more than the zygote's size.)
+  auto processes = static_cast<int64_t>(readers.size());
+  int64_t zygote_bytes = baseline.anonymous_bytes * processes / std::max<int64_t>(1, sharers + processes - 1);
+  sample.bytes = files + SharesOf(readers, jail, zygote_bytes);
   return sample;
 }
 

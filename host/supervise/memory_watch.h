@@ -13,14 +13,21 @@
 
 namespace cellblock::supervise {
 
+// What a worker held when it was ready: nearly all of it the zygote's, shared by every session, and not counted for any.
+struct Baseline {
+  int64_t resident_bytes = 0;
+  int64_t anonymous_bytes = 0;
+};
+
 struct MemorySample {
-  int64_t bytes = 0;            // an upper bound (resident sizes) unless it came near the limit; then shares (PSS), tmpfs included
+  int64_t bytes = 0;            // an upper bound (resident sizes) unless it came near the limit; then shares; files in memory included
   int64_t processes = 0;        // and threads
   std::vector<pid_t> pids;      // the worker's and programs' descendants
 };
 
-// Sums resident sizes; only when those reach `limit_bytes` are the exact shares read, which is dear.
-MemorySample SampleMemory(const Jail& jail, sys::ProcReader* worker, int64_t limit_bytes);
+// Sums resident sizes; only when those pass `limit_bytes` are the exact shares read, which is dear. `sharers`: the zygote and its
+// workers, among whom the zygote's pages are divided.
+MemorySample SampleMemory(const Jail& jail, sys::ProcReader& worker, const Baseline& baseline, int64_t sharers, int64_t limit_bytes);
 
 // Whether the jail holds nothing but its init and the worker: cheap, for the end of every call. `threads`: the worker's, beyond the
 // main one.

@@ -66,6 +66,7 @@ class Worker {
   pid_t pid_in_jail() const { return pid_in_jail_; }
   sys::ProcReader& process() { return *process_; }
   const confine::Report& report() const { return report_; }
+  int64_t zygote_sharers() const { return zygote_.use_count(); }  // the zygote (for the Host's own hold) and its workers
 
  private:
   Worker(std::shared_ptr<Zygote> zygote, Jail& jail, size_t bundle_bytes_max) : zygote_(std::move(zygote)), jail_(jail), parser_(bundle_bytes_max) {}

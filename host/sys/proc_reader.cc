@@ -3,15 +3,18 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -23,6 +26,7 @@ namespace {
 
 constexpr size_t kChildrenMax = 4096;
 constexpr size_t kDescendantsMax = 65536;
+constexpr size_t kMapsBytesMax = size_t{8} << 20;  // some 10,000 maps
 
 std::string ReadAt(int directory, const char* name) {
   UniqueFd fd(openat(directory, name, O_RDONLY | O_CLOEXEC));
@@ -30,6 +34,7 @@ std::string ReadAt(int directory, const char* name) {
   return ReadAll(fd.get(), 65536).value_or("");
 }
 
+// `key` begins with a newline in a file that has the process's name in its first line: the name is the guest's to choose.
 int64_t KilobytesAfter(absl::string_view text, absl::string_view key) {
   size_t at = text.find(key);
   if (at == absl::string_view::npos) return 0;
@@ -92,9 +97,39 @@ int64_t ProcReader::ResidentBytes() {
   return words.size() > 1 && absl::SimpleAtoi(words[1], &pages) ? pages * page : 0;
 }
 
-int64_t ProcReader::ResidentPeakBytes() { return KilobytesAfter(ReadAt(directory_.get(), "status"), "VmHWM:"); }
+int64_t ProcReader::ResidentPeakBytes() { return KilobytesAfter(ReadAt(directory_.get(), "status"), "\nVmHWM:"); }
 
-int64_t ProcReader::ProportionalBytes() { return KilobytesAfter(ReadAt(directory_.get(), "smaps_rollup"), "\nPss:"); }
+int64_t ProcReader::AnonymousBytes() {
+  std::string status = ReadAt(directory_.get(), "status");
+  return KilobytesAfter(status, "\nRssAnon:") + KilobytesAfter(status, "\nRssShmem:");
+}
+
+bool ProcReader::ReadShares(Shares* shares) {
+  std::string rollup = ReadAt(directory_.get(), "smaps_rollup");
+  if (rollup.find("Pss_Anon:") == std::string::npos) return false;
+  shares->anonymous = KilobytesAfter(rollup, "Pss_Anon:");
+  shares->shared_memory = KilobytesAfter(rollup, "Pss_Shmem:");
+  return true;
+}
+
+int64_t ProcReader::SharedMemoryOutside(const std::vector<dev_t>& devices, int64_t otherwise) {
+  UniqueFd fd(openat(directory_.get(), "smaps", O_RDONLY | O_CLOEXEC));
+  absl::StatusOr<std::string> text = fd.valid() ? ReadAll(fd.get(), kMapsBytesMax) : absl::StatusOr<std::string>(ErrnoStatus("read maps"));
+  if (!text.ok()) return otherwise;
+  int64_t total = 0;
+  bool counts = false;
+  for (absl::string_view line : absl::StrSplit(*text, '\n')) {
+    unsigned major, minor;
+    unsigned long inode;
+    // "55d-55e rw-s 00000000 00:01 1026 /memfd:x (deleted)"; all other lines are "Name: …".
+    if (std::sscanf(std::string(line.substr(0, 120)).c_str(), "%*x-%*x %*4s %*x %x:%x %lu", &major, &minor, &inode) == 3) {
+      counts = inode != 0 && major == 0 && std::find(devices.begin(), devices.end(), makedev(major, minor)) == devices.end();
+    } else if (counts && absl::StartsWith(line, "Pss:")) {
+      total += KilobytesAfter(line, "Pss:");
+    }
+  }
+  return std::min(total, otherwise);
+}
 
 std::vector<pid_t> ProcReader::Children(int64_t threads) {
   std::vector<pid_t> pids;

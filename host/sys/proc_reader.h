@@ -27,7 +27,17 @@ class ProcReader {
   absl::Duration CpuTime() const;        // of the process, all threads, exact; zero when it has ended
   int64_t ResidentBytes();               // 0 when it has ended
   int64_t ResidentPeakBytes();           // VmHWM
-  int64_t ProportionalBytes();           // PSS from smaps_rollup: dear (about 1 ms); 0 when it cannot be read
+  int64_t AnonymousBytes();              // RssAnon and RssShmem: readable whatever the process does; 0 when it has ended
+  // What it holds alone and its share of what it holds with others, from smaps_rollup: dear (about 1 ms). False when that is closed to
+  // this user (the process made itself non-dumpable), or older than Linux 5.9.
+  struct Shares {
+    int64_t anonymous = 0;
+    int64_t shared_memory = 0;           // shmem: mapped files of a tmpfs, and memory shared without a name
+  };
+  bool ReadShares(Shares* shares);
+  // Of that shared memory what lies in none of the file systems `devices`; the maps are read one by one, which is dearer still. All of it
+  // when they are too many to read.
+  int64_t SharedMemoryOutside(const std::vector<dev_t>& devices, int64_t otherwise);
   // Direct children of every thread; at most 4096.
   std::vector<pid_t> Children(int64_t threads);
   pid_t pid() const { return pid_; }

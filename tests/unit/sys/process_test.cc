@@ -2,9 +2,13 @@
 #include "sys/process.h"
 
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -33,11 +37,46 @@ TEST(ProcessTest, ClonesSignalsAndReaps) {
   EXPECT_FALSE(PidOf(child.pidfd.get()).ok());
 }
 
+TEST(ProcReaderTest, TellsSharedMemoryFromFilesThatAreCountedElsewhere) {
+  constexpr int64_t kBytes = 8 << 20;
+  UniqueFd memory(memfd_create("test", MFD_CLOEXEC));
+  ASSERT_EQ(ftruncate(memory.get(), kBytes), 0);
+  auto* block = static_cast<char*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0));
+  ASSERT_NE(block, MAP_FAILED);
+  for (int64_t i = 0; i < kBytes; i += 4096) block[i] = 1;
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(ProcReader self, ProcReader::Create(getpid()));
+  ProcReader::Shares shares;
+  ASSERT_TRUE(self.ReadShares(&shares));
+  EXPECT_GE(shares.shared_memory, kBytes);
+  EXPECT_GE(self.SharedMemoryOutside({}, shares.shared_memory), kBytes);
+  struct stat info;
+  ASSERT_EQ(fstat(memory.get(), &info), 0);
+  EXPECT_LT(self.SharedMemoryOutside({info.st_dev}, shares.shared_memory), kBytes / 2);
+  munmap(block, kBytes);
+}
+
+TEST(ProcReaderTest, IsNotFooledByTheNameOfTheProcess) {
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(ProcReader self, ProcReader::Create(getpid()));
+  std::array<char, 16> name;
+  ASSERT_EQ(prctl(PR_GET_NAME, name.data()), 0);
+  for (const char* forged : {"RssAnon:\t0 kB", "VmHWM:\t0 kB", ") R 1 1 1 1 1"}) {
+    ASSERT_EQ(prctl(PR_SET_NAME, forged), 0);
+    EXPECT_GT(self.AnonymousBytes(), 10'000);
+    EXPECT_GT(self.ResidentPeakBytes(), 100'000);
+    CELLBLOCK_ASSERT_OK_AND_ASSIGN(ProcReader::Stat stat, self.ReadStat());
+    EXPECT_GE(stat.threads, 1);
+  }
+  prctl(PR_SET_NAME, name.data());
+}
+
 TEST(ProcReaderTest, SeesMemoryTimeThreadsAndChildren) {
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(ProcReader self, ProcReader::Create(getpid()));
   EXPECT_GT(self.ResidentBytes(), 100'000);
   EXPECT_GE(self.ResidentPeakBytes(), self.ResidentBytes() / 2);
-  EXPECT_GT(self.ProportionalBytes(), 10'000);
+  EXPECT_GT(self.AnonymousBytes(), 10'000);
+  ProcReader::Shares shares;
+  ASSERT_TRUE(self.ReadShares(&shares));
+  EXPECT_GT(shares.anonymous, 10'000);
   EXPECT_GT(self.CpuTime(), absl::ZeroDuration());
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(ProcReader::Stat stat, self.ReadStat());
   EXPECT_GE(stat.threads, 1);
