@@ -2,7 +2,9 @@
 # Worker, at its start and before each cell; the values come from policy through C++.
 
 import os
+import site
 import sys
+import sysconfig
 import time
 
 import IPython
@@ -55,9 +57,18 @@ def set_up(options):
     for name, value in given.items():
         os.environ[str(name)] = str(value)
     time.tzset()
+    _find_user_folders()
     sys.breakpointhook = _breakpoint
     set_executable()
     sys.argv = [""]
+
+
+def _find_user_folders():
+    """site and sysconfig looked for the user's packages below the home of the template process."""
+    site.USER_BASE = site.USER_SITE = None
+    site.getusersitepackages()  # sets both
+    if sysconfig._CONFIG_VARS:  # filled by whoever asks first, which takes a millisecond
+        sysconfig._CONFIG_VARS["userbase"] = site.USER_BASE
 
 
 def _breakpoint(*args, **kwargs):

@@ -184,8 +184,10 @@ class GuestShell(InteractiveShell):
         self.showtraceback()
 
     def excepthook(self, etype, value, tb):
-        if value is not None:
+        if isinstance(value, BaseException):
             streams.write_stderr(errors.text_of(value) + "\n")
+        elif value is not None:
+            sys.__excepthook__(etype, value, tb)
 
     def show_usage_error(self, exc):
         streams.write_stderr(f"UsageError: {errors.value_of(exc)}\n")

@@ -129,6 +129,9 @@ class ErrorTest(unittest.TestCase):
         self.assertIn("ZeroDivisionError", self.session.run("%tb").stderr)
         outcome = self.session.run("import sys\ntry:\n    1/0\nexcept ZeroDivisionError:\n    sys.excepthook(*sys.exc_info())")
         self.assertEqual((outcome.status, outcome.stderr.count("ZeroDivisionError")), ("ok", 1))
+        outcome = self.session.run("sys.excepthook(1, '1', 1)")
+        self.assertEqual(outcome.status, "ok")
+        self.assertIn("TypeError: print_exception(): Exception expected for value, str found", outcome.stderr)
 
     def test_the_named_file_is_in_the_traceback(self):
         error = self.error("a = 1\nraise ValueError", file_name="job.py")

@@ -83,6 +83,11 @@ class EnvironmentTest(unittest.TestCase):
             self.assertEqual(session.run("import datetime\ndatetime.datetime.fromtimestamp(0).hour").result, "9")
             self.assertEqual(session.run("!echo $MINE").stdout, "x\n")
 
+    def test_the_folders_for_the_users_packages_lie_in_the_sessions_home(self):
+        code = "import os, site, sysconfig\n{os.path.relpath(path) for path in (site.USER_BASE, site.getuserbase(), sysconfig.get_config_var('userbase'))}"
+        with Session() as session:
+            self.assertEqual(session.run(code).result, "{'.local'}")
+
 
 if __name__ == "__main__":
     unittest.main()
