@@ -192,14 +192,15 @@ absl::StatusOr<std::shared_ptr<supervise::Zygote>> HostImpl::ZygoteFor(const Pol
   return zygote;
 }
 
-absl::StatusOr<int> HostImpl::FilterFor(const Policy& policy) {
-  std::string key = absl::StrCat(policy.languages.subprocesses, "\n", absl::StrJoin(policy.isolation.extra_syscalls, "\n"));
+absl::StatusOr<int> HostImpl::FilterFor(const Policy& policy, bool in_cgroup) {
+  std::string key = absl::StrCat(in_cgroup, "\n", policy.languages.subprocesses, "\n", absl::StrJoin(policy.isolation.extra_syscalls, "\n"));
   std::lock_guard<std::mutex> lock(mutex_);
   auto found = filters_.find(key);
   if (found != filters_.end()) return found->second.get();
   if (filters_.size() >= kFiltersMax) return absl::ResourceExhaustedError(absl::StrCat("policies ask for more than ", kFiltersMax, " different system call filters"));
   confine::SeccompOptions options;
   options.allow_exec = policy.languages.subprocesses;
+  options.allow_memfd = in_cgroup;  // the watch could not see what one holds
   options.extra_syscalls = policy.isolation.extra_syscalls;
   CELLBLOCK_ASSIGN_OR_RETURN(confine::SeccompProgram program, confine::SeccompProgram::Build(options));
   CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd memfd, program.ToMemFd());

@@ -46,7 +46,7 @@ class HostImpl : public Host {
   // For sessions.
   absl::StatusOr<std::shared_ptr<supervise::Zygote>> ZygoteFor(const Policy& policy);
   absl::StatusOr<uint64_t> RootFor(const Policy& policy);
-  absl::StatusOr<int> FilterFor(const Policy& policy);  // a memfd that lives as long as the Host
+  absl::StatusOr<int> FilterFor(const Policy& policy, bool in_cgroup);  // a memfd that lives as long as the Host
   std::vector<int32_t> CpusFor(int count);
   supervise::Nest& nest() { return *nest_; }
   supervise::Watch& watch() { return *watch_; }

@@ -177,7 +177,7 @@ absl::Status SessionImpl::RunCall(absl::string_view code, const ExecuteOptions& 
   }
   supervise::CallParties parties = {policy_, *jail_, worker_.get(), cgroup_.get(), memory_};
   if (options.language == Language::kBash) {
-    CELLBLOCK_ASSIGN_OR_RETURN(int filter, host_.FilterFor(policy_));
+    CELLBLOCK_ASSIGN_OR_RETURN(int filter, host_.FilterFor(policy_, cgroup_ != nullptr));
     return supervise::RunBashCall(parties, code, spec_, filter, Environment(), std::move(call), record);
   }
   return supervise::RunPythonCall(parties, code, std::move(call), record);

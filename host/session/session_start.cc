@@ -153,7 +153,7 @@ absl::Status SessionImpl::StartWorker(std::future<absl::Status>& jail_attached) 
   CELLBLOCK_ASSIGN_OR_RETURN(std::shared_ptr<supervise::Zygote> zygote, host_.ZygoteFor(policy_));
   supervise::WorkerOptions options;
   spec_ = options.spec = WorkerSpec(*zygote);
-  CELLBLOCK_ASSIGN_OR_RETURN(options.seccomp_fd, host_.FilterFor(policy_));
+  CELLBLOCK_ASSIGN_OR_RETURN(options.seccomp_fd, host_.FilterFor(policy_, cgroup_ != nullptr));
   options.bundle_bytes_max = static_cast<size_t>(policy_.limits.result_bytes) + kFrameRoom;
   std::optional<uint64_t> seed = options_.seed.has_value() ? options_.seed : policy_.determinism.seed;
   options.start.has_seed = seed.has_value() ? 1 : 0;

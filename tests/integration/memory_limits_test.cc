@@ -33,6 +33,15 @@ class MemoryLimitsTest : public SessionTest {
   }
 };
 
+TEST_F(MemoryLimitsTest, MemoryFilesExistWhereACgroupCountsThem) {
+  UseLimit(256);
+  if (HasCgroup(session())) {
+    EXPECT_THAT(Run("import os; fd = os.memfd_create('m'); os.write(fd, b'x'); os.close(fd)"), EndedWell());
+  } else {
+    EXPECT_THAT(Run("import os; os.memfd_create('m')"), EndedWithError("OSError"));
+  }
+}
+
 TEST_F(MemoryLimitsTest, WithinTheLimitCodeGetsItsMemory) {
   UseLimit(256);
   Record record = Run("b = bytearray(150 << 20); b[::4096] = b'x' * len(b[::4096]); len(b)");

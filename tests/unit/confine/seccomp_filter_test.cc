@@ -62,6 +62,10 @@ const Filter& WithInet() {
   static const Filter* filter = new Filter({.allow_inet = true});
   return *filter;
 }
+const Filter& WithoutMemfd() {
+  static const Filter* filter = new Filter({.allow_memfd = false});
+  return *filter;
+}
 const Filter& WithoutExec() {
   static const Filter* filter = new Filter({.allow_exec = false});
   return *filter;
@@ -199,6 +203,12 @@ TEST(SeccompFilterTest, KeepsHugePagesOfTheHostAway) {
   EXPECT_EQ(Default().Ask(__NR_memfd_create, {0, MFD_HUGETLB}), "EINVAL");
 }
 
+TEST(SeccompFilterTest, TurnsMemoryFilesOffWhenAsked) {
+  EXPECT_EQ(WithoutMemfd().Ask(__NR_memfd_create, {0, 1}), "ENOSYS");
+  EXPECT_EQ(WithoutMemfd().Ask(__NR_memfd_create, {0, MFD_HUGETLB}), "ENOSYS");
+  EXPECT_EQ(WithoutMemfd().Ask(__NR_mmap, {0, 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS}), "allow");
+}
+
 TEST(SeccompFilterTest, TurnsExecOffWhenAsked) {
   for (int number : {__NR_execve, __NR_execveat}) {
     EXPECT_EQ(Default().Ask(number), "allow");
@@ -323,6 +333,7 @@ TEST(SeccompFilterTest, HasTheEffectThatTheReviewedListStates) {
   absl::StrAppend(&actual, "# ", whole, " calls allowed, ", partly, " allowed for some arguments\n");
   absl::StrAppend(&actual, "# with allow_inet:\n", Difference(base, Effect(WithInet())));
   absl::StrAppend(&actual, "# without allow_exec:\n", Difference(base, Effect(WithoutExec())));
+  absl::StrAppend(&actual, "# without allow_memfd:\n", Difference(base, Effect(WithoutMemfd())));
 
   std::ifstream file(CELLBLOCK_ALLOWED_SYSCALLS);
   std::stringstream text;
