@@ -18,7 +18,7 @@ _BACKUP_FD_MIN = 10  # the copies of 1 and 2 stay above what C++ and the shell u
 
 
 class _Order:
-    """Which stream wrote last in this call, and how often that changed."""
+    """Which stream wrote last, and how often that changed in this call."""
 
     __slots__ = ("last", "switches")
 
@@ -35,39 +35,61 @@ _backups = {}  # 1 | 2 -> (copy of the descriptor, identity)
 _text_write = io.TextIOWrapper.write
 
 
-class _RawOutput(io.FileIO):
-    """The descriptor; sees also what goes through `.buffer`, so that its order is kept too."""
+class _Buffer(io.BufferedWriter):
+    """Takes a hook in its instance, which the type of the C library does not."""
 
-    def write(self, data):
-        stream = self.stream
-        if _order.last is not stream:
-            _switch_to(stream)
-        return super().write(data)
+    def hooked_write(self, data):
+        _switch_to(self.stream)
+        return io.BufferedWriter.write(self, data)
 
 
 class OutputStream(io.TextIOWrapper):
-    """sys.stdout or sys.stderr: line buffered, UTF-8, never fails on text it cannot encode."""
+    """sys.stdout or sys.stderr: line buffered, UTF-8, never fails on text it cannot encode. Only the stream that did not write last sees
+    its writes; the other's go straight into C, so that an interrupt finds print() done or not begun, as in any interpreter."""
 
     def __init__(self, fd, name):
-        raw = _RawOutput(fd, "w", closefd=False)
+        raw = io.FileIO(fd, "w", closefd=False)
         raw.name = name
-        super().__init__(io.BufferedWriter(raw), encoding="utf-8", errors="backslashreplace", line_buffering=True)
-        raw.stream = self
+        self.own_buffer = _Buffer(raw)
+        self.own_buffer.stream = self
+        super().__init__(self.own_buffer, encoding="utf-8", errors="backslashreplace", line_buffering=True)
         self.mode = "w"
+        self.set_hooks()
 
-    def write(self, text):
-        if _order.last is not self:
-            _switch_to(self)
+    def hooked_write(self, text):
+        _switch_to(self)
         if _old_threads and get_ident() in _old_threads and isinstance(text, str):
             _text_write(self, _marked(text))
             return len(text)
         return _text_write(self, text)
 
+    def set_hooks(self):
+        is_last = _order.last is self
+        _hook(self, not is_last or _old_threads)
+        _hook(self.own_buffer, not is_last)
+
+
+def _hook(target, on):
+    """What user code put in the place of `write` stays."""
+    if on:
+        target.__dict__.setdefault("write", target.hooked_write)
+    elif target.__dict__.get("write") == target.hooked_write:
+        del target.write
+
+
+def _set_all_hooks():
+    for name in ("stdout", "stderr"):
+        _mine[name].set_hooks()
+
 
 def _switch_to(stream):
     previous, _order.last = _order.last, stream
+    if previous is stream:
+        return
+    stream.set_hooks()
     if previous is None:
         return
+    previous.set_hooks()
     _flush(previous)
     if _order.switches < SWITCHES_MAX and session.can_emit():
         _order.switches += 1
@@ -122,6 +144,7 @@ def set_up():
             _backups[fd] = (fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _BACKUP_FD_MIN), _identity(fd))
     for name in ("stdin", "stdout", "stderr"):
         _renew(name)
+    _switch_to(_mine["stdout"])
     session.current.flush = flush_all
     _wrap_process_starts()
 
@@ -152,7 +175,7 @@ def _usable(stream):
 
 
 def begin_call(called_something=True):
-    """Before each cell: closed streams are made anew, order starts afresh. Descriptors 1 and 2 are looked at when the last cell called
+    """Before each cell: closed streams are made anew. Descriptors 1 and 2 are looked at when the last cell called
     anything: without a call it can hardly have closed or replaced one, and the look is a tenth of a small cell's time."""
     if called_something:
         _restore_descriptors()
@@ -164,7 +187,6 @@ def begin_call(called_something=True):
                     _renew(name)
             elif _broken(mine) or (name != "stdin" and not _usable(current)) or (name == "stdin" and current is None):
                 _renew(name)
-    _order.last = None
     _order.switches = 0
 
 
@@ -249,6 +271,7 @@ def end_call(call):
     """After each cell: how many Python threads live on beside the main one. From now on their text carries a mark."""
     if _old_threads or len(threading._active) > 1:
         _note_threads(call)
+        _set_all_hooks()
     return len(_old_threads)
 
 

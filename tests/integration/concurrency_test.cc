@@ -88,12 +88,7 @@ TEST_F(ConcurrencyTest, InterruptsAtAnyMomentNeverHarmTheSession) {
     interrupter.join();
     ASSERT_EQ(record.session_state, SessionState::kKept) << i << testing::PrintToString(record);
     EXPECT_THAT(record.status, testing::AnyOf(CallStatus::kOk, CallStatus::kInterrupted));
-    // Known defect: an interrupt inside print() can write the piece twice, which plain CPython does not; nothing else comes out.
-    if (record.status == CallStatus::kOk) {
-      EXPECT_EQ(record.stdout_text, "a\nb\n");
-    } else {
-      EXPECT_THAT(record.stdout_text, testing::MatchesRegex("[ab\n]*"));
-    }
+    EXPECT_THAT(record.stdout_text, testing::AnyOf("", "a\n", "a\nb\n"));
   }
   EXPECT_EQ(Value("x"), "7");
   EXPECT_EQ(Run("print('whole')").stdout_text, "whole\n");
