@@ -4,15 +4,20 @@
 
 import functools
 import os
+import subprocess
 import sys
+import threading
 import types
 import weakref
+from multiprocessing import process
 
-from . import children, environment, imports
+from . import children, environment, imports, session
 from .definitions import VALUES_BYTES_MAX, Definitions, simple
 
 _TRACKERS = ("multiprocessing.resource_tracker", "joblib.externals.loky.backend.resource_tracker")
 _definitions = None
+_forgetting = threading.Lock()
+_popens = weakref.WeakSet()  # every subprocess.Popen that was started here
 _pools = weakref.WeakValueDictionary()  # id of a Pool's list of workers -> the Pool
 _lru_cache_wrapper = type(functools.lru_cache(lambda: None))
 
@@ -44,12 +49,39 @@ def set_up(shell):
 
 
 def begin_call():
-    """Helpers of multiprocessing and joblib that were killed when the last call ended are forgotten, so that they start anew without
-    a warning that they died unexpectedly."""
+    """Processes that were killed when the last call ended are waited for, where their objects have not been: a zombie takes up one of
+    limits.processes. What user code forked by hand it must wait for by hand, as ever."""
+    for popen in list(_popens):
+        try:
+            if popen.poll() is not None:
+                _popens.discard(popen)
+        except Exception:
+            _popens.discard(popen)
+    if subprocess._active:
+        subprocess._cleanup()
+    if process._children:
+        process.active_children()
     for name in _TRACKERS:
         module = sys.modules.get(name)
-        if module is not None and module._resource_tracker._pid is not None:
-            _forget_if_dead(module._resource_tracker)
+        if module is not None:
+            _forget_if_killed(module._resource_tracker)
+
+
+def _now():
+    """Tells calls, and the time between them, from each other."""
+    return os.getpid(), session.current.call, session.current.in_call
+
+
+def _forget_if_killed(tracker):
+    """A helper of multiprocessing or joblib that was killed when the call that started it ended is forgotten, so that the next starts
+    without a warning that it died unexpectedly. One that dies within its call died unexpectedly."""
+    started = tracker.__dict__.get("_cellblock_started", (0,))
+    if tracker._pid is None or started[0] != os.getpid() or started == _now() or not _forgetting.acquire(blocking=False):
+        return
+    try:
+        _forget_if_dead(tracker)
+    finally:
+        _forgetting.release()
 
 
 def _forget_if_dead(tracker):
@@ -63,7 +95,7 @@ def _forget_if_dead(tracker):
     except (OSError, TypeError):
         pass
     tracker._fd = tracker._pid = None
-    getattr(tracker, "_cellblock_names", set()).clear()
+    tracker._cellblock_names.clear()
 
 
 # --- references to what cells define ---------------------------------------------------------------------------------------------
@@ -101,8 +133,6 @@ def _resolve(qualname):
 
 def _oldest_child():
     """The cell in which the oldest living child process was started."""
-    from multiprocessing import process
-
     cells = [child.__dict__.get("_cellblock_cell", 0) for child in list(process._children)]
     return min(cells, default=_cell_number())
 
@@ -138,8 +168,9 @@ def _values(names):
 
 
 def _patch():
-    from multiprocessing import pool, process, reduction, resource_tracker, spawn
+    from multiprocessing import pool, reduction, resource_tracker, spawn
 
+    _patch_popen()
     reduction.ForkingPickler.reducer_override = _reducer_override
     get_preparation_data = spawn.get_preparation_data
     start = process.BaseProcess.start
@@ -169,12 +200,35 @@ def _patch():
     _patch_pool(pool)
 
 
+def _patch_popen():
+    execute = subprocess.Popen._execute_child
+
+    @functools.wraps(execute)
+    def _execute_child(self, *args, **kwargs):
+        result = execute(self, *args, **kwargs)
+        _popens.add(self)
+        return result
+
+    subprocess.Popen._execute_child = _execute_child
+
+
 def _patch_tracker(tracker):
-    """A tracker that was started anew does not know the names its killed predecessor was told, and would complain when these go."""
+    """A tracker that was started anew does not know the names its killed predecessor was told, and would complain when these go. Threads
+    that mourn a killed pool want a tracker too, between calls."""
     names = tracker._cellblock_names = set()
     send = tracker._send
+    ensure = "_ensure_running_and_write" if hasattr(tracker, "_ensure_running_and_write") else "ensure_running"
+    run = getattr(tracker, ensure)
+
+    def ensure_running(*args):
+        _forget_if_killed(tracker)
+        before = tracker._pid
+        run(*args)
+        if tracker._pid != before:
+            tracker._cellblock_started = _now()
 
     def _send(command, name, kind):
+        _forget_if_killed(tracker)
         if command == "REGISTER":
             names.add((kind, name))
         elif command in ("UNREGISTER", "MAYBE_UNLINK"):
@@ -184,6 +238,7 @@ def _patch_tracker(tracker):
         send(command, name, kind)
 
     tracker._send = _send
+    setattr(tracker, ensure, ensure_running)
 
 
 # --- a pool whose worker died -----------------------------------------------------------------------------------------------------

@@ -108,9 +108,11 @@ TEST_F(CasesProcessesTest, Case59JoblibAndForestsRunInParallel) {
                WithTimeout(absl::Seconds(110)));
   EXPECT_THAT(record, EndedWell());
   EXPECT_EQ(ValueText(record), "True");
+  EXPECT_EQ(record.stderr_text, "");
   // Later calls are not disturbed by workers that were killed in between.
   record = Run("Parallel(2)(delayed(abs)(-i) for i in range(4))");
   EXPECT_THAT(record, EndedWell());
+  EXPECT_EQ(record.stderr_text, "");
 }
 
 }  // namespace

@@ -213,6 +213,17 @@ TEST_F(SessionsTest, ManyCallsAreAllAnswered) {
   }
 }
 
+TEST_F(SessionsTest, ProcessesAreAllowedAgainAfterManyWereKilled) {
+  // Those that were killed at the end of a call are zombies until Python looks after them; they must not use up the limit.
+  Policy policy;
+  policy.limits.processes = 32;
+  Use(policy);
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_THAT(Run(absl::StrCat("import subprocess\nkept", i, " = [subprocess.Popen(['sleep', '300']) for i in range(15)]")), EndedWell()) << i;
+  }
+  EXPECT_EQ(Value("kept0[0].returncode"), "-9");
+}
+
 TEST_F(SessionsTest, ReadOnlyMountsAreThereAndReadOnly) {
   Policy policy;
   policy.files.mounts = {{std::string(CELLBLOCK_TEST_SOURCE) + "/policies", "/data/policies"}, {std::string(CELLBLOCK_TEST_SOURCE) + "/policies/default.yaml", "/data/one.yaml"}};
