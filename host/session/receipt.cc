@@ -71,6 +71,8 @@ void AddDenials(Record& record) {
     record.denials.push_back({"syscall", value, "isolation.seccomp: the system call is not on the allowed list", 1});
   } else if (absl::StrContains(value, "Function not implemented")) {
     record.denials.push_back({"syscall", value, "isolation.seccomp: the system call is not on the allowed list", 1});
+  } else if (record.error->name == "PermissionError" && absl::StrContains(record.error->hint, "network")) {  // no address family: the hint saw whose call it was
+    record.denials.push_back({"network", value, "network: off", 1});
   } else if (record.error->name == "PermissionError") {
     record.denials.push_back({"file", value, "isolation.landlock and file permissions", 1});
   } else if (absl::StrContains(value, "Address family not supported") || absl::StrContains(value, "name resolution") || absl::StrContains(value, "Name or service not known") ||

@@ -169,7 +169,7 @@ void OutputPump::Finish() {
   record_.events = events_.Take();
   for (const auto& [name, truncation] : {std::pair<const char*, const std::optional<StreamTruncation>&>{"stdout", record_.stdout_truncation}, {"stderr", record_.stderr_truncation}}) {
     if (!truncation.has_value()) continue;
-    record_.receipt.limits_hit.push_back({"output", absl::StrCat(name, " was cut to limits.output_bytes (", policy_.limits.output_bytes, "): ", truncation->dropped_bytes, " bytes left out")});
+    record_.receipt.limits_hit.push_back({"output", absl::StrCat(name, " was cut to limits.output (", policy_.limits.output_bytes, "): ", truncation->dropped_bytes, " bytes left out")});
   }
   if (results_dropped_ > 0) {
     record_.receipt.limits_hit.push_back({"results", absl::StrCat(results_dropped_, " results were left out: over limits.results (", policy_.limits.results, ") or limits.result_size (",

@@ -187,7 +187,8 @@ def _file_not_found(error, shell):
     close = near(name, names)
     if close:
         return f"No file {name!r} in {folder!r}; did you mean {' or '.join(repr(os.path.join(folder, c) if folder != '.' else c) for c in close[:2])}?"
-    return f"No file {name!r} in {folder!r}; there {'are' if names else 'is nothing'}{': ' + listed(map(repr, sorted(names)), 20) if names else ''}."
+    found = f"it holds {listed(map(repr, sorted(names)), 20)}" if names else "it is empty"
+    return f"No file {name!r} in {'the working folder' if folder == '.' else repr(folder)}; {found}."
 
 
 def _os_error(error, shell):
@@ -202,11 +203,19 @@ def _os_error(error, shell):
         return "The file would pass the session's limit on the size of one file: write less, or in several files."
     if code == errno.EAGAIN and "fork" in str(error).lower() or "can't start new thread" in str(error):
         return "The session's limit on processes and threads is reached: end some, or use fewer workers."
-    if code in (errno.ENETUNREACH, errno.EAFNOSUPPORT, errno.EHOSTUNREACH):
+    if code in (errno.ENETUNREACH, errno.EAFNOSUPPORT, errno.EHOSTUNREACH) or code == errno.EACCES and _comes_from(error, "socket.py"):
         return _network(error, shell)
     if code == errno.EMFILE:
         return "Too many open files: close them, best with `with open(...)`."
     return ""
+
+
+def _comes_from(error, file_name):
+    """Whether it was raised by a call that the standard library's file makes."""
+    innermost = error.__traceback__
+    while innermost is not None and innermost.tb_next is not None:
+        innermost = innermost.tb_next
+    return innermost is not None and os.path.basename(innermost.tb_frame.f_code.co_filename) == file_name
 
 
 def _network(error, shell):

@@ -28,6 +28,11 @@ TEST_F(CasesRunTest, Case01PandasImports) {
   ASSERT_FALSE(record.denials.empty());
   EXPECT_EQ(record.denials[0].kind, "syscall");
   EXPECT_THAT(record.denials[0].rule, testing::HasSubstr("seccomp"));
+  record = Run("import socket; socket.socket()");
+  EXPECT_THAT(record, EndedWithError("PermissionError"));
+  EXPECT_THAT(ErrorOf(record).hint, testing::HasSubstr("network is off"));
+  ASSERT_FALSE(record.denials.empty());
+  EXPECT_EQ(record.denials[0].kind, "network");
 }
 
 // One run in a thousand dies of a system call that some library makes rarely.
