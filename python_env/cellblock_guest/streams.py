@@ -304,4 +304,6 @@ def _wrap_process_starts():
         function = getattr(module, name, None)
         if function is not None:
             setattr(module, name, _flushing(function))
+            if function in os.supports_fd:
+                os.supports_fd.add(getattr(module, name))
             _wrapped.append(name)

@@ -46,6 +46,9 @@ class OrderTest(unittest.TestCase):
             with self.subTest(start=start):
                 self.assertEqual(self.session.run(f"print('before', end=' ')\n{start}\nprint('after')").stdout, "before child\nafter\n")
 
+    def test_functions_that_start_programs_are_still_known_to_take_descriptors(self):
+        self.assertEqual(self.session.run("import os\nos.execve in os.supports_fd, os.execv in os.supports_fd").result, "(True, False)")
+
     def test_a_forked_child_does_not_repeat_buffered_text(self):
         outcome = self.session.run("import os\nprint('once', end='')\npid = os.fork()\nif pid == 0:\n    print('child', end='', flush=True)\n    os._exit(0)\nos.waitpid(pid, 0)\nprint()")
         self.assertEqual(outcome.stdout, "oncechild\n")
