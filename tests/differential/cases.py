@@ -18,11 +18,14 @@ THIRD_PARTY = "third_party/cpython-3.11.2"  # test modules that Debian leaves ou
 class Case:
     """name: suite/thing. details: name -> what to print beside a difference, filled by the last run of each side."""
 
+    unit = "tests"
+
     def __init__(self, name, timeout_seconds=240):
         self.name = name
         self.timeout_seconds = timeout_seconds
         self.details = {"inside": {}, "outside": {}}
         self.seconds = {"inside": 0.0, "outside": 0.0}
+        self.suite = None  # its suite's name, given by suites.make
         self.folder = None  # for files that the driver fetches; given by run.py before the run
 
     def job(self, settings):
@@ -197,4 +200,5 @@ class PytestCase(Case):
 
     def narrowed(self, names):
         tests = [name for name in names if "::" in name]
-        return PytestCase(self.name, tests, self.timeout_seconds) if len(tests) == len(names) else None
+        options = [item for item in self.selection if item.startswith("-")]
+        return PytestCase(self.name, [*options, *tests], self.timeout_seconds) if len(tests) == len(names) else None

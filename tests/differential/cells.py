@@ -50,6 +50,8 @@ def _walk(folder):
 class CellsCase(Case):
     """files: host paths, put into the workspace under their own names."""
 
+    unit = "outcomes"
+
     def __init__(self, name, cells, files=(), file_name="", arguments=(), timeout_seconds=120, must_work=False):
         super().__init__(name, timeout_seconds)
         self.must_work = must_work  # failing on both sides alike is not enough

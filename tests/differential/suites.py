@@ -72,28 +72,38 @@ def _examples(settings):
             yield cells.example_case(settings.source, name)
 
 
-def _pytest(package):
-    """The parts of pytest_selection.txt: "package part seconds: selection"."""
+def _pytest(suite):
+    """The parts of a suite in pytest_selection.txt."""
 
     def make(settings):
         parts = collections.defaultdict(list)
         for name, part, *selection in _lines(settings, "pytest_selection.txt"):
-            if name == package:
+            if name == suite:
                 parts[part] += selection
-        return [cases.PytestCase(f"{package}/{part}", selection, 280) for part, selection in parts.items()]
+        return [cases.PytestCase(f"{suite}/{part}", selection, 280) for part, selection in parts.items()]
 
     return make
 
 
-_SUITES = {
+SUITES = {
+    "cpython": _cpython("main"),
     "cpython-data": _cpython("data"),
     "cpython-system": _cpython("system"),
     "cpython-mp": _cpython("mp"),
     "cpython-asyncio": _cpython("asyncio"),
     "numpy": _pytest("numpy"),
+    "numpy-more": _pytest("numpy-more"),
     "pandas": _pytest("pandas"),
+    "pandas-more": _pytest("pandas-more"),
     "packages": _packages,
     "data": _data,
     "examples": _examples,
 }
-SUITES = {name: (lambda settings, make=make: list(make(settings))) for name, make in _SUITES.items()}
+
+
+def make(name, settings):
+    """The cases of one suite."""
+    made = list(SUITES[name](settings))
+    for case in made:
+        case.suite = name
+    return made

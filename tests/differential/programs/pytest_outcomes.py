@@ -17,7 +17,7 @@ class Recorder:
         self.write = write
 
     def pytest_runtest_logstart(self, nodeid, location):
-        self.write({"test": nodeid, "outcome": "unfinished"})
+        self.write({"test": nodeid, "outcome": "unfinished", "detail": ""})
 
     def pytest_runtest_logreport(self, report):
         if report.when == "call" or report.outcome != "passed":
