@@ -49,9 +49,11 @@ void PlaceDescriptors(WorkerSetup& setup) {
   if (setns(jail, kJoined) != 0) Fail("join the jail's namespaces", errno);
   if (syscall(SYS_close_range, kChannelFd + 1, ~0U, 0) != 0) Fail("close descriptors", errno);
   setup.channel.Release(), setup.output.Release(), setup.errors.Release(), setup.jail.Release();  // closed just now
+  for (UniqueFd& entrance : setup.entrances) entrance.Release();
 }
 
 confine::Report LockDown(WorkerSetup& setup) {
+  for (const UniqueFd& entrance : setup.entrances) (void)sys::WriteAll(entrance.get(), "0");  // the supervisor looks whether it is in
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -20,6 +20,7 @@ struct WorkerSetup {
   UniqueFd channel;
   UniqueFd output;
   UniqueFd errors;
+  std::vector<UniqueFd> entrances;  // of its cgroup (sys::Cgroup)
 };
 
 // In the zygote's child, right after fork. Never returns.

@@ -10,7 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -110,7 +112,7 @@ class Zygote {
 
   absl::StatusOr<pid_t> Fork(sys::Message message) {
     CELLBLOCK_ASSIGN_OR_RETURN(wire::ForkWorker request, wire::DecodeMessage<wire::ForkWorker>(message.bytes));
-    if (message.descriptors.size() != 5) return absl::InvalidArgumentError("a worker needs five descriptors");
+    if (message.descriptors.size() < 5) return absl::InvalidArgumentError("a worker needs five descriptors");
     WorkerSetup setup;
     CELLBLOCK_ASSIGN_OR_RETURN(setup.spec, confine::DecodeSpec(request.spec));
     CELLBLOCK_ASSIGN_OR_RETURN(setup.filter, confine::ReadSeccompProgram(message.descriptors[4].get()));
@@ -118,6 +120,7 @@ class Zygote {
     setup.channel = std::move(message.descriptors[1]);
     setup.output = std::move(message.descriptors[2]);
     setup.errors = std::move(message.descriptors[3]);
+    std::move(message.descriptors.begin() + 5, message.descriptors.end(), std::back_inserter(setup.entrances));
     CELLBLOCK_RETURN_IF_ERROR(ProveSingleThreaded());
     if (setns(setup.jail.get(), CLONE_NEWPID) != 0) return sys::ErrnoStatus("join the jail's pid namespace");
     interpreter_->BeforeFork();

@@ -198,12 +198,13 @@ class Nest {
   absl::StatusOr<sys::Cloned> Make(sys::Message& message) {
     CELLBLOCK_ASSIGN_OR_RETURN(wire::MakeJail request, wire::DecodeMessage<wire::MakeJail>(message.bytes));
     CELLBLOCK_ASSIGN_OR_RETURN(int root, RootOf(request.root_id));
-    if (message.descriptors.size() != 1) return absl::InvalidArgumentError("a jail needs its control socket");
+    if (message.descriptors.empty()) return absl::InvalidArgumentError("a jail needs its control socket");
     CELLBLOCK_ASSIGN_OR_RETURN(sys::PipePair go, sys::MakePipe());
     // The jail's mount namespace becomes a copy of the one that this process stands in: the prepared root's few mounts.
     if (setns(root, CLONE_NEWNS) != 0) return sys::ErrnoStatus("enter the prepared root");
     absl::StatusOr<sys::Cloned> jail = sys::CloneProcess(kJailNamespaces | (request.network_namespace != 0 ? CLONE_NEWNET : 0));
     if (jail.ok() && jail->pid == 0) {
+      for (size_t i = 1; i < message.descriptors.size(); ++i) (void)sys::WriteAll(message.descriptors[i].get(), "0");  // the supervisor looks whether it is in
       std::vector<int> keep = {message.descriptors[0].get(), go.read.get()};
       if (!KeepOnly(keep).ok()) _exit(1);
       RunJailInit(request, UniqueFd(keep[0]), UniqueFd(keep[1]));

@@ -84,17 +84,21 @@ absl::Status SessionImpl::Start() {
   request.workspace_inodes = static_cast<uint64_t>(policy_.limits.workspace_files);
   request.tmp_bytes = static_cast<uint64_t>(policy_.limits.tmp_bytes);
   request.shm_bytes = static_cast<uint64_t>(policy_.limits.shm_bytes);
-  CELLBLOCK_ASSIGN_OR_RETURN(jail_, host_.nest().MakeJail(request));
+  std::vector<UniqueFd> entrances;
+  if (cgroup_ != nullptr) {
+    CELLBLOCK_ASSIGN_OR_RETURN(entrances, cgroup_->Entrances());
+  }
+  CELLBLOCK_ASSIGN_OR_RETURN(jail_, host_.nest().MakeJail(request, entrances));
   CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd workspace, sys::DuplicateAbove(jail_->workspace.get(), 3));
   artifact::CollectorOptions collector_options;
   collector_options.limits = policy_.artifacts;
   collector_options.workspace_files = policy_.limits.workspace_files;
   CELLBLOCK_ASSIGN_OR_RETURN(collector_, artifact::Collector::Create(std::move(workspace), collector_options, &host_.store(), &host_.sniffer()));
   CELLBLOCK_ASSIGN_OR_RETURN(snapshot_, collector_->TakeSnapshot());
-  // On cgroup v1 the first move after a while waits some 8 ms for the kernel; meanwhile the worker is forked and locks itself, and the
+  // On cgroup v2 the first move after a while waits some 8 ms for the kernel; meanwhile the worker is forked and locks itself, and the
   // move of the worker right after is then quick.
   std::future<absl::Status> attached;
-  if (cgroup_ != nullptr) attached = std::async(std::launch::async, [this] { return cgroup_->Attach({jail_->host_pid}); });
+  if (cgroup_ != nullptr && entrances.empty()) attached = std::async(std::launch::async, [this] { return cgroup_->Attach({jail_->host_pid}); });
   absl::Status started = StartWorker(attached);
   if (attached.valid()) attached.wait();
   CELLBLOCK_RETURN_IF_ERROR(started);
@@ -168,12 +172,16 @@ absl::Status SessionImpl::StartWorker(std::future<absl::Status>& jail_attached) 
   options.start.time_zone = policy_.determinism.time_zone;
   options.start.environment = Environment();
   if (cgroup_ != nullptr) {
+    CELLBLOCK_ASSIGN_OR_RETURN(options.entrances, cgroup_->Entrances());
+  }
+  if (cgroup_ != nullptr && options.entrances.empty()) {
     options.attach = [this, &jail_attached](pid_t pid) -> absl::Status {
       if (jail_attached.valid()) CELLBLOCK_RETURN_IF_ERROR(jail_attached.get());
       return cgroup_->Attach({pid});
     };
   }
   CELLBLOCK_ASSIGN_OR_RETURN(std::unique_ptr<supervise::Worker> worker, supervise::Worker::Start(std::move(zygote), *jail_, options));
+  if (cgroup_ != nullptr) CELLBLOCK_RETURN_IF_ERROR(cgroup_->Attach({jail_->host_pid, worker->process().pid()}));  // those that did not enter
   DescribeLayers(worker->report());
   std::lock_guard<std::mutex> lock(watched_mutex_);
   worker_ = std::move(worker);

@@ -16,10 +16,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "absl/types/span.h"
 #include "base/status_macros.h"
 #include "supervise/outcome.h"
 #include "sys/files.h"
 #include "sys/process.h"
+#include "sys/sockets.h"
 
 namespace cellblock::supervise {
 namespace {
@@ -34,10 +36,6 @@ uint64_t NewNonce() {
     if (getrandom(&nonce, sizeof(nonce), 0) != sizeof(nonce)) nonce = static_cast<uint64_t>(absl::GetCurrentTimeNanos());
   }
   return nonce;
-}
-
-int PollMilliseconds(absl::Duration duration) {
-  return static_cast<int>(std::clamp<int64_t>(absl::ToInt64Milliseconds(absl::Ceil(duration, absl::Milliseconds(1))), 0, 1000));
 }
 
 // The call of a cell in the worker.
@@ -86,7 +84,7 @@ class PythonCall {
                                    pollfd{worker_.pidfd(), POLLIN, 0}, pollfd{options_.interrupt_fd, POLLIN, 0}};
     absl::Duration wait = std::min(clock_.UntilNext(absl::Now()), kProgressPoll);
     if (parties_.policy.limits.cpu.has_value()) wait = std::min(wait, kCpuPoll);
-    int ready = poll(items.data(), items.size(), PollMilliseconds(wait));
+    int ready = sys::PollBriskly(absl::MakeSpan(items), brisk_until_, wait);
     if (ready < 0 && errno != EINTR) return sys::ErrnoStatus("wait for the worker");
     if (ready == 0) pump_.Poll();
     if (items[1].revents != 0 || items[2].revents != 0) Drain();
@@ -192,6 +190,7 @@ class PythonCall {
   OutputPump& pump_;
   StopClock clock_;
   absl::Duration cpu_before_;
+  absl::Time brisk_until_ = absl::Now() + sys::kBrisk;
   absl::Duration reaped_before_;
   uint64_t nonce_ = NewNonce();
   Evidence evidence_;
@@ -246,7 +245,7 @@ class BashCall {
     std::array<pollfd, 4> items = {pollfd{output_open_ ? output : -1, POLLIN, 0}, pollfd{errors_open_ ? errors : -1, POLLIN, 0}, pollfd{parties_.jail.init->fd(), POLLIN, 0},
                                    pollfd{options_.interrupt_fd, POLLIN, 0}};
     absl::Duration wait = std::min(clock_.UntilNext(absl::Now()), parties_.policy.limits.cpu.has_value() ? kCpuPoll : kProgressPoll);
-    int ready = poll(items.data(), items.size(), PollMilliseconds(wait));
+    int ready = sys::PollBriskly(absl::MakeSpan(items), absl::InfinitePast(), wait);
     if (ready < 0 && errno != EINTR) return sys::ErrnoStatus("wait for bash");
     if (ready == 0) pump_.Poll();
     OutputPump::Open open = pump_.Drain(output_open_ ? output : -1, errors_open_ ? errors : -1);

@@ -14,11 +14,10 @@ namespace cellblock::supervise {
 namespace {
 
 absl::Status WaitReadable(int fd, absl::Time deadline) {
+  absl::Time start = absl::Now();
   while (true) {
-    int64_t left = std::max<int64_t>(0, absl::ToInt64Milliseconds(deadline - absl::Now()) + 1);
-    if (deadline <= absl::Now()) left = 0;
     pollfd item = {fd, POLLIN, 0};
-    int ready = poll(&item, 1, static_cast<int>(std::min<int64_t>(left, 1'000'000)));
+    int ready = sys::PollBriskly(absl::MakeSpan(&item, 1), std::min(deadline, start + sys::kBrisk), deadline - absl::Now());
     if (ready > 0) return absl::OkStatus();
     if (ready < 0 && errno != EINTR) return sys::ErrnoStatus("wait for a helper process");
     if (ready == 0 && absl::Now() >= deadline) return absl::DeadlineExceededError("a helper process does not answer");

@@ -110,9 +110,11 @@ absl::StatusOr<std::unique_ptr<Zygote>> Nest::StartZygote(const wire::StartZygot
   return zygote;
 }
 
-absl::StatusOr<std::unique_ptr<Jail>> Nest::MakeJail(const wire::MakeJail& request) {
+absl::StatusOr<std::unique_ptr<Jail>> Nest::MakeJail(const wire::MakeJail& request, const std::vector<UniqueFd>& entrances) {
   CELLBLOCK_ASSIGN_OR_RETURN(auto pair, sys::MakeSocketPair(SOCK_SEQPACKET));
-  CELLBLOCK_ASSIGN_OR_RETURN(sys::Message answer, socket_->Ask(wire::EncodeMessage(request), {pair.second.get()}, kHelperDeadline));
+  std::vector<int> descriptors = {pair.second.get()};
+  for (const UniqueFd& entrance : entrances) descriptors.push_back(entrance.get());
+  CELLBLOCK_ASSIGN_OR_RETURN(sys::Message answer, socket_->Ask(wire::EncodeMessage(request), descriptors, kHelperDeadline));
   pair.second.Reset();
   if (answer.descriptors.size() != 1) return absl::InternalError("the jail's pidfd is missing");
   auto jail = std::make_unique<Jail>();

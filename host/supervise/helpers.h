@@ -85,7 +85,8 @@ class Nest {
 
   absl::Status PrepareRoot(const wire::PrepareRoot& request);
   absl::StatusOr<std::unique_ptr<Zygote>> StartZygote(const wire::StartZygote& request);
-  absl::StatusOr<std::unique_ptr<Jail>> MakeJail(const wire::MakeJail& request);
+  // Its init enters the cgroup through `entrances` (sys::Cgroup).
+  absl::StatusOr<std::unique_ptr<Jail>> MakeJail(const wire::MakeJail& request, const std::vector<UniqueFd>& entrances);
   bool as_root() const { return as_root_; }
 
  private:

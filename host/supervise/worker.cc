@@ -42,6 +42,7 @@ absl::Status Worker::Fork(const WorkerOptions& options) {
   wire::ForkWorker request;
   request.spec = confine::EncodeSpec(options.spec);
   std::vector<int> descriptors = {jail_.pidfd.get(), channel.second.get(), output.write.get(), errors.write.get(), options.seccomp_fd};
+  for (const UniqueFd& entrance : options.entrances) descriptors.push_back(entrance.get());
   CELLBLOCK_ASSIGN_OR_RETURN(sys::Message answer, zygote_->socket->Ask(wire::EncodeMessage(request), descriptors, kHelperDeadline, &id_));
   if (answer.descriptors.size() != 1) return absl::InternalError("the worker's pidfd is missing");
   pidfd_ = std::move(answer.descriptors[0]);

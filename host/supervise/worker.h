@@ -26,7 +26,8 @@ struct WorkerOptions {
   wire::StartSession start;
   int seccomp_fd = -1;             // memfd of the program
   size_t bundle_bytes_max = 0;     // of one frame: limits.result_bytes with room for its fields
-  std::function<absl::Status(pid_t)> attach;  // puts the worker into its cgroup, while it locks itself; may be empty
+  std::vector<UniqueFd> entrances;      // of its cgroup (sys::Cgroup)
+  std::function<absl::Status(pid_t)> attach;  // where there are none: puts the worker into its cgroup, while it locks itself
 };
 
 // How its process ended, as the zygote's wait4 saw it.

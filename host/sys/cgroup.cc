@@ -177,11 +177,31 @@ Cgroup::~Cgroup() {
   for (const std::string& folder : parent_.folders()) RemoveGroup(absl::StrCat(folder, "/", name_));
 }
 
+bool Cgroup::Holds(pid_t pid) const {
+  std::string groups = ReadFile(absl::StrCat("/proc/", pid, "/cgroup"), 65536).value_or("");
+  size_t count = 0;
+  for (absl::string_view line : absl::StrSplit(groups, '\n')) count += absl::EndsWith(line, "/" + name_);
+  return count >= parent_.folders().size();
+}
+
 absl::Status Cgroup::Attach(const std::vector<pid_t>& pids) {
-  for (const std::string& folder : parent_.folders()) {
-    for (pid_t pid : pids) CELLBLOCK_RETURN_IF_ERROR(WriteFile(absl::StrCat(folder, "/", name_, "/cgroup.procs"), absl::StrCat(pid)));
+  for (pid_t pid : pids) {
+    if (Holds(pid)) continue;
+    for (const std::string& folder : parent_.folders()) {
+      CELLBLOCK_RETURN_IF_ERROR(WriteFile(absl::StrCat(folder, "/", name_, "/cgroup.procs"), absl::StrCat(pid)));
+    }
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<UniqueFd>> Cgroup::Entrances() const {
+  std::vector<UniqueFd> entrances;
+  if (parent_.version() != 1) return entrances;
+  for (const std::string& folder : parent_.folders()) {
+    CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd tasks, Open(absl::StrCat(folder, "/", name_, "/tasks"), O_WRONLY));
+    entrances.push_back(std::move(tasks));
+  }
+  return entrances;
 }
 
 void Cgroup::OpenCounters() {

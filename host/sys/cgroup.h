@@ -52,8 +52,11 @@ class Cgroup {
   Cgroup(const Cgroup&) = delete;
   Cgroup& operator=(const Cgroup&) = delete;
 
-  // Moves processes in, all threads of each. On v1 the first move after a while waits for an RCU grace period (about 10 ms).
+  // Moves those in that are not in yet, all threads of each. The first move after a while waits for an RCU grace period (about 10 ms).
   absl::Status Attach(const std::vector<pid_t>& pids);
+  // v1: descriptors, one for each hierarchy, through which a process of one thread moves itself in by writing "0", and waits for
+  // nobody (the kernel locks out forks only for moves of others, cgroup_procs_write_start in kernel/cgroup/cgroup.c). v2: none.
+  absl::StatusOr<std::vector<UniqueFd>> Entrances() const;
   int64_t MemoryBytes() const;
   int64_t MemoryPeakBytes() const;   // since ResetPeak, or since the start where the kernel cannot reset it
   void ResetPeak();
@@ -65,6 +68,7 @@ class Cgroup {
  private:
   explicit Cgroup(const CgroupParent& parent) : parent_(parent) {}
   std::string PathIn(const std::string& controller) const;
+  bool Holds(pid_t pid) const;
   void OpenCounters();
 
   const CgroupParent& parent_;

@@ -1,8 +1,11 @@
 // See sockets.h.
 #include "sys/sockets.h"
 
+#include <sched.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -77,6 +80,15 @@ absl::StatusOr<Message> ReceiveMessage(int socket) {
   if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) return absl::ResourceExhaustedError("a control message was cut");
   message.bytes.assign(buffer.get(), static_cast<size_t>(count));
   return message;
+}
+
+int PollBriskly(absl::Span<pollfd> items, absl::Time brisk_until, absl::Duration wait) {
+  static const bool several_processors = sysconf(_SC_NPROCESSORS_ONLN) > 1;
+  while (several_processors && absl::Now() < brisk_until) {
+    if (int ready = poll(items.data(), items.size(), 0); ready != 0) return ready;
+    sched_yield();
+  }
+  return poll(items.data(), items.size(), static_cast<int>(std::clamp<int64_t>(absl::ToInt64Milliseconds(absl::Ceil(wait, absl::Milliseconds(1))), 0, 1000)));
 }
 
 }  // namespace cellblock::sys

@@ -3,6 +3,8 @@
 #ifndef CELLBLOCK_SYS_SOCKETS_H_
 #define CELLBLOCK_SYS_SOCKETS_H_
 
+#include <poll.h>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "base/unique_fd.h"
 
 namespace cellblock::sys {
@@ -29,6 +33,12 @@ struct Message {
 absl::Status SendMessage(int socket, absl::string_view bytes, const std::vector<int>& descriptors = {});
 // kUnavailable at end of file; kResourceExhausted for a cut message.
 absl::StatusOr<Message> ReceiveMessage(int socket);
+
+// poll(2), which until `brisk_until` looks again and again instead of sleeping, where the machine has several processors: a process
+// that answers within some 100 µs does so sooner than a sleeping processor wakes. Whoever else wants the processor gets it between
+// two looks. Sleeps for at most a second, so callers loop.
+int PollBriskly(absl::Span<pollfd> items, absl::Time brisk_until, absl::Duration wait);
+inline constexpr absl::Duration kBrisk = absl::Microseconds(200);
 
 }  // namespace cellblock::sys
 

@@ -48,7 +48,7 @@ struct StartZygote {
   }
 };
 
-// Make a jail. Descriptor: the jail's control socket. Answered with the jail's pidfd.
+// Make a jail. Descriptors: the jail's control socket, and entrances of its cgroup. Answered with the jail's pidfd.
 struct MakeJail {
   static constexpr uint64_t kType = 3;
   uint64_t root_id = 0;
@@ -127,8 +127,8 @@ struct ProcessExited {
 
 // ---- supervisor → zygote ----
 
-// Fork a worker into a jail. Descriptors: the jail's pidfd, the worker's channel, standard output, standard error, seccomp program.
-// Answered by a Reply with the pid in the nest and, as its descriptor, the worker's pidfd.
+// Fork a worker into a jail. Descriptors: the jail's pidfd, the worker's channel, standard output, standard error, seccomp program,
+// and entrances of its cgroup. Answered by a Reply with the pid in the nest and, as its descriptor, the worker's pidfd.
 struct ForkWorker {
   static constexpr uint64_t kType = 32;
   std::string spec;                    // confine::EncodeSpec
