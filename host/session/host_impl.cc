@@ -75,9 +75,12 @@ absl::StatusOr<std::unique_ptr<HostImpl>> HostImpl::Create(HostOptions options) 
   if (options.python_environment.empty() || access((options.python_environment + "/site-packages").c_str(), R_OK) != 0) {
     return absl::NotFoundError(absl::StrCat("no Python environment at \"", options.python_environment, "\": build one with tools/setup/build-python-env and name it with --python-env"));
   }
+  // Absolute: the process that looks for them again for each new root leaves the caller's working directory.
   std::array<char, PATH_MAX> absolute;
   if (realpath(options.python_environment.c_str(), absolute.data()) == nullptr) return sys::ErrnoStatus("find the Python environment");
   options.python_environment = absolute.data();
+  if (realpath(options.libexec_directory.c_str(), absolute.data()) == nullptr) return sys::ErrnoStatus(absl::StrCat("find ", options.libexec_directory));
+  options.libexec_directory = absolute.data();
   std::unique_ptr<HostImpl> host(new HostImpl(std::move(options)));
   CELLBLOCK_RETURN_IF_ERROR(host->Start());
   return host;

@@ -1,4 +1,5 @@
 // What sessions share (nothing), what a restart keeps, seeds, and what a policy's layers demand. Tests only.
+#include <filesystem>
 #include <set>
 #include <thread>
 
@@ -233,6 +234,18 @@ TEST_F(SessionsTest, ReadOnlyMountsAreThereAndReadOnly) {
   EXPECT_THAT(Run("open('/data/one.yaml', 'a')"), testing::AnyOf(EndedWithError("PermissionError"), EndedWithError("OSError")));
   policy.files.mounts = {{"/no/such/folder", "/data"}};
   EXPECT_THAT(TestHost().CreateSession(policy), StatusIs(absl::StatusCode::kNotFound, testing::HasSubstr("/no/such/folder")));
+}
+
+TEST_F(SessionsTest, PlacesOfAHostMayBeRelative) {
+  HostOptions options = TestHostOptions();
+  options.python_environment = std::filesystem::relative(options.python_environment);
+  options.libexec_directory = std::filesystem::relative(options.libexec_directory);
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(std::unique_ptr<Host> host, Host::Create(options));
+  Policy policy;
+  for (const char* target : {"/data/first", "/data/second"}) {  // each set of mounts gets a root of its own, for which they are looked up anew
+    policy.files.mounts = {{std::string(CELLBLOCK_TEST_SOURCE) + "/policies", target}};
+    EXPECT_THAT(host->CreateSession(policy), IsOk()) << target;
+  }
 }
 
 TEST_F(SessionsTest, RedactedTextNeverComesOut) {
