@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "confine/seccomp_program.h"
+#include "confine/test_layer_switches.h"
 #include "session/session_impl.h"
 #include "sys/files.h"
 
@@ -71,7 +72,7 @@ absl::Status SessionImpl::Start() {
   if (host_.as_root()) {
     CELLBLOCK_ASSIGN_OR_RETURN(user_id_, host_.user_ids().Take());
   }
-  if (host_.cgroups() != nullptr && policy_.isolation.cgroup != Requirement::kOff) {
+  if (host_.cgroups() != nullptr && policy_.isolation.cgroup != Requirement::kOff && !confine::IsLayerSwitchedOff("cgroup")) {
     sys::CgroupLimits limits = {policy_.limits.memory_bytes, policy_.limits.processes + kOwnProcesses, policy_.limits.cpus};
     absl::StatusOr<std::unique_ptr<sys::Cgroup>> cgroup = sys::Cgroup::Create(*host_.cgroups(), id_, limits);
     if (!cgroup.ok() && (policy_.isolation.cgroup == Requirement::kRequired || policy_.isolation.memory == MemoryRequirement::kEnforced)) return cgroup.status();
@@ -139,6 +140,8 @@ std::vector<std::string> SessionImpl::Environment() const {
                                    "TMPDIR=/tmp",
                                    "TERM=dumb",
                                    "MPLBACKEND=agg",
+                                   "MPLCONFIGDIR=/tmp/.cellblock-cache/matplotlib",
+                                   "XDG_CACHE_HOME=/tmp/.cellblock-cache",
                                    "PYTHONPATH=/opt/cellblock/env/site-packages:/opt/cellblock/guest",
                                    "PYTHONDONTWRITEBYTECODE=1",
                                    "PYTHONUTF8=1",

@@ -1,5 +1,5 @@
 # The process environment of a session: variables, interpreter for child processes, arguments, time zone, writable cache folders.
-# Worker, at its start and before each cell; the values come from policy through C++.
+# Zygote (what is the same for all), and worker, at its start and before each cell; the values come from policy through C++.
 
 import os
 import site
@@ -29,37 +29,32 @@ def set_executable():
         spawn.set_executable(EXECUTABLE)
 
 
+def prepare():
+    """In the zygote: what is the same in every session."""
+    set_executable()
+    os.environ.update(PYTHONPATH=site_packages(), PYTHONIOENCODING="utf-8", MPLBACKEND="agg", PYTHONDONTWRITEBYTECODE="1", PIP_NO_INPUT="1", TERM="dumb", PAGER="cat")
+
+
 def set_up(options):
-    packages = site_packages()
-    home = os.getcwd()
-    variables = {
-        "PYTHONPATH": packages,
-        "PYTHONIOENCODING": "utf-8",
-        "HOME": home,
-        "MPLBACKEND": "agg",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PIP_NO_INPUT": "1",
-        "TERM": "dumb",
-        "PAGER": "cat",
-    }
+    given = options.get("environment") or {}
+    variables = {"HOME": os.getcwd()}
     cpus = int(options.get("cpus") or 1)
     variables.update({name: str(cpus) for name in _THREAD_VARIABLES})
     width = int(options.get("table_width") or 0)
     if width:
         variables["POLARS_TABLE_WIDTH"] = str(width)
         variables["POLARS_FMT_MAX_COLS"] = str(int(options.get("table_columns") or 100))
-    variables.update(_cache_folders())
+    if "MPLCONFIGDIR" not in given:
+        variables.update(_cache_folders())
     if options.get("time_zone"):
         variables["TZ"] = options["time_zone"]
-    given = options.get("environment") or {}
+    variables.update((str(name), str(value)) for name, value in given.items())
     for name, value in variables.items():
-        os.environ[name] = value
-    for name, value in given.items():
-        os.environ[str(name)] = str(value)
+        if os.environ.get(name) != value:
+            os.environ[name] = value
     time.tzset()
     _find_user_folders()
     sys.breakpointhook = _breakpoint
-    set_executable()
     sys.argv = [""]
 
 
@@ -77,7 +72,7 @@ def _breakpoint(*args, **kwargs):
 
 
 def _cache_folders():
-    """A writable cache of the session's own for matplotlib and others, with the prebuilt font list in it."""
+    """A writable cache of the session's own for matplotlib and others, with the prebuilt font list in it. Jails come with one."""
     root = os.path.join(os.environ.get("TMPDIR") or "/tmp", ".cellblock-cache")
     folder = os.path.join(root, "matplotlib")
     try:

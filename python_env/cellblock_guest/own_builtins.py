@@ -1,5 +1,5 @@
 # Puts back builtins that a cell replaced by something that cannot even be called (`builtins.len = None`): our own code, IPython and the
-# standard library would stop working with them. Wrappers that user code put there stay. Worker, after each cell.
+# standard library would stop working with them. Wrappers that user code put there stay. Zygote, and worker after each cell.
 
 import builtins
 
@@ -14,7 +14,7 @@ _originals = ()
 
 
 def remember():
-    """At the session's start: the builtins as they should be."""
+    """In the zygote: the builtins as they should be."""
     global _names, _originals, _vital_originals
     _names = tuple(name for name, value in _dictionary.items() if callable(value))
     _originals = tuple(map(_dictionary.get, _names))

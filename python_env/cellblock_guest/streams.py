@@ -1,7 +1,7 @@
 # sys.stdin, sys.stdout and sys.stderr of the worker: real text streams over descriptors 0, 1 and 2, so that C code, child processes
 # and Python share one road. Keeps the order between the two output streams, flushes before forks and execs, puts back what a
-# cell closed or replaced, and marks text of threads that an earlier call started. Runs in the worker; trusts nothing user code
-# leaves in `sys`.
+# cell closed or replaced, and marks text of threads that an earlier call started. Made in the zygote, used in the worker; trusts
+# nothing user code leaves in `sys`.
 
 import fcntl
 import functools
@@ -45,7 +45,7 @@ class _Buffer(io.BufferedWriter):
 
 class OutputStream(io.TextIOWrapper):
     """sys.stdout or sys.stderr: line buffered, UTF-8, never fails on text it cannot encode. Only the stream that did not write last sees
-    its writes; the other's go straight into C, so that an interrupt finds print() done or not begun, as in any interpreter."""
+    its writes; the other's go straight into C, so that an interrupt does to print() what it does in any interpreter."""
 
     def __init__(self, fd, name):
         raw = io.FileIO(fd, "w", closefd=False)
@@ -137,16 +137,27 @@ def _identity(fd):
     return status.st_dev, status.st_ino
 
 
-def set_up():
-    """Makes the three streams and keeps copies of descriptors 1 and 2, to put them back when a cell closed or replaced them."""
+def prepare():
+    """In the zygote: makes the three streams, over pipes for the moment, since a stream remembers what kind of file it was made for."""
+    kept = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _BACKUP_FD_MIN) for fd in (1, 2)]
+    pipe = os.pipe()
     for fd in (1, 2):
-        if fd not in _backups:
-            _backups[fd] = (fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _BACKUP_FD_MIN), _identity(fd))
+        os.dup2(pipe[1], fd)
     for name in ("stdin", "stdout", "stderr"):
         _renew(name)
     _switch_to(_mine["stdout"])
-    session.current.flush = flush_all
+    for fd, original in zip((1, 2), kept):
+        os.dup2(original, fd)
+    for fd in (*pipe, *kept):
+        os.close(fd)
     _wrap_process_starts()
+
+
+def set_up():
+    """In the worker: keeps copies of descriptors 1 and 2, to put them back when a cell closed or replaced them."""
+    for fd in (1, 2):
+        _backups[fd] = (fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _BACKUP_FD_MIN), _identity(fd))
+    session.current.flush = flush_all
 
 
 def _renew(name):

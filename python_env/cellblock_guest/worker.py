@@ -27,7 +27,6 @@ def start(emit, options):
         sys.path.insert(0, "")  # modules that were uploaded to the workspace
     shell.history_manager.dir_hist[:] = [os.getcwd()]
     threading.excepthook = errors.thread_excepthook
-    own_builtins.remember()
     _runner = runner.Runner(shell)
     interrupts.install()
 

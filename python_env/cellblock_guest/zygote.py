@@ -7,7 +7,7 @@ import importlib
 import os
 import sys
 
-from . import environment, errors, figures, libraries, magics, processes, reseed, runner, session
+from . import environment, errors, figures, libraries, magics, own_builtins, processes, reseed, runner, session, streams
 from . import shell as shell_module
 
 _shell = None
@@ -28,12 +28,11 @@ def preload(modules):
         raise ValueError(f"{len(modules)} modules to preload, limit {MODULES_MAX}")
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMEXPR_MAX_THREADS"):
         os.environ.setdefault(name, "1")
-    os.environ["MPLBACKEND"] = "agg"
     os.environ["JE_ARROW_MALLOC_CONF"] = "background_thread:false"  # pandas imports pyarrow, whose second allocator starts a thread
     matplotlibrc = os.path.join(os.path.dirname(environment.site_packages()), "mpl", "matplotlibrc")
     if os.path.exists(matplotlibrc):
         os.environ["MATPLOTLIBRC"] = matplotlibrc
-    environment.set_executable()
+    environment.prepare()
     _shell = shell_module.create()
     processes.preload()
     libraries.install(_shell)
@@ -130,6 +129,8 @@ def audit_generators():
 def freeze():
     """Collects and freezes: workers then share these objects' pages for longer."""
     errors.text_of(ValueError("warm"))
+    streams.prepare()
+    own_builtins.remember()
     reseed.settle()
     gc.collect()
     gc.freeze()

@@ -88,7 +88,8 @@ TEST_F(ConcurrencyTest, InterruptsAtAnyMomentNeverHarmTheSession) {
     interrupter.join();
     ASSERT_EQ(record.session_state, SessionState::kKept) << i << testing::PrintToString(record);
     EXPECT_THAT(record.status, testing::AnyOf(CallStatus::kOk, CallStatus::kInterrupted));
-    EXPECT_THAT(record.stdout_text, testing::AnyOf("", "a\n", "a\nb\n"));
+    // Plain CPython too may leave print's line end away; nothing comes twice.
+    EXPECT_THAT(record.stdout_text, testing::AnyOf("", "a", "a\n", "a\nb", "a\nb\n"));
   }
   EXPECT_EQ(Value("x"), "7");
   EXPECT_EQ(Run("print('whole')").stdout_text, "whole\n");
