@@ -22,6 +22,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "confine/test_layer_switches.h"
 #include "jail/jail_init.h"
 #include "jail/reaper.h"
 #include "jail/root.h"
@@ -34,7 +35,15 @@ namespace cellblock::jail {
 namespace {
 
 constexpr size_t kRootsMax = 64;
-constexpr uint64_t kJailNamespaces = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS;
+
+// Those without which there is no jail at all, and those that a test may leave out.
+uint64_t JailNamespaces(bool network) {
+  uint64_t namespaces = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS;
+  if (!confine::IsLayerSwitchedOff("ipc_namespace")) namespaces |= CLONE_NEWIPC;
+  if (!confine::IsLayerSwitchedOff("uts_namespace")) namespaces |= CLONE_NEWUTS;
+  if (network && !confine::IsLayerSwitchedOff("network_namespace")) namespaces |= CLONE_NEWNET;
+  return namespaces;
+}
 
 // What a zygote needs to put its children into jails: join namespaces, change ids there, look through a jail's pidfd.
 constexpr std::array<int, 6> kZygoteCapabilities = {CAP_SYS_ADMIN, CAP_SYS_CHROOT, CAP_SYS_PTRACE, CAP_SETUID, CAP_SETGID, CAP_SETPCAP};
@@ -202,7 +211,7 @@ class Nest {
     CELLBLOCK_ASSIGN_OR_RETURN(sys::PipePair go, sys::MakePipe());
     // The jail's mount namespace becomes a copy of the one that this process stands in: the prepared root's few mounts.
     if (setns(root, CLONE_NEWNS) != 0) return sys::ErrnoStatus("enter the prepared root");
-    absl::StatusOr<sys::Cloned> jail = sys::CloneProcess(kJailNamespaces | (request.network_namespace != 0 ? CLONE_NEWNET : 0));
+    absl::StatusOr<sys::Cloned> jail = sys::CloneProcess(JailNamespaces(request.network_namespace != 0));
     if (jail.ok() && jail->pid == 0) {
       for (size_t i = 1; i < message.descriptors.size(); ++i) (void)sys::WriteAll(message.descriptors[i].get(), "0");  // the supervisor looks whether it is in
       std::vector<int> keep = {message.descriptors[0].get(), go.read.get()};

@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
+#include "confine/test_layer_switches.h"
 #include "sys/files.h"
 #include "sys/mounts.h"
 
@@ -184,7 +185,7 @@ absl::Status EnterPreparedRoot(const wire::PrepareRoot& request) {
   for (const Bind& bind : binds) CELLBLOCK_RETURN_IF_ERROR(AttachBind(bind));
   CELLBLOCK_RETURN_IF_ERROR(sys::Mount("proc", absl::StrCat(kStage, "/proc"), kNoSuidNoDevNoExec, ""));
   CELLBLOCK_RETURN_IF_ERROR(sys::PivotRoot(kStage));
-  return sys::MakeReadOnly("/");
+  return confine::IsLayerSwitchedOff("read_only_root") ? absl::OkStatus() : sys::MakeReadOnly("/");
 }
 
 }  // namespace cellblock::jail

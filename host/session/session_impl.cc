@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "capture/utf8.h"
+#include "confine/test_layer_switches.h"
 #include "session/receipt.h"
 #include "session/workspace.h"
 #include "supervise/memory_watch.h"
@@ -319,7 +320,7 @@ void SessionImpl::LookAtMemory() {
   supervise::MemorySample sample = supervise::SampleMemory(*jail_, worker_->process(), baseline_, worker_->zygote_sharers(), policy_.limits.memory_bytes);
   memory_.peak_bytes = std::max<int64_t>(memory_.peak_bytes, sample.bytes);
   memory_.processes_peak = std::max<int64_t>(memory_.processes_peak, sample.processes);
-  if (sample.bytes <= policy_.limits.memory_bytes) return;
+  if (sample.bytes <= policy_.limits.memory_bytes || confine::IsLayerSwitchedOff("watch")) return;
   memory_.killed = true;
   worker_->Kill();
   for (pid_t pid : sample.pids) {

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -37,7 +38,13 @@ constexpr int kAboveControl = 16;
   if (moved < 0 || null < 0 || dup2(moved, kControlFd) < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0) _exit(1);
   syscall(SYS_close_range, kControlFd + 1, ~0U, 0);
   char* const arguments[] = {const_cast<char*>("cellblock-init"), const_cast<char*>(role), nullptr};
+#ifdef CELLBLOCK_TEST_LAYER_SWITCHES
+  const char* off = std::getenv("CELLBLOCK_TEST_LAYERS_OFF");
+  std::string switches = absl::StrCat("CELLBLOCK_TEST_LAYERS_OFF=", off == nullptr ? "" : off);
+  char* const environment[] = {switches.data(), nullptr};
+#else
   char* const environment[] = {nullptr};
+#endif
   execve(path, arguments, environment);
   _exit(1);
 }
