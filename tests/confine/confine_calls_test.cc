@@ -191,7 +191,7 @@ class DeniedCallTest : public ConfineFixture, public ::testing::WithParamInterfa
 
   // The errno that the call gives in a child; nullptr: not locked.
   int ErrnoUnder(const Spec* spec) {
-    work_ = Path("work");
+    work_ = Path("own");
     g_work = &work_;
     const ChildEnd end = RunFree([&] {
       if (spec != nullptr && EnterConfinement(*spec, TestFilter(), 2).failure.step != -1) _exit(kNotLocked);
@@ -306,7 +306,7 @@ TEST_P(FilterTest, LeavesWhatProgramsNeed) {
                 int pair[2];
                 EXPECT_EQ(ErrnoOf(socketpair(AF_UNIX, SOCK_STREAM, 0, pair)), 0);
                 EXPECT_EQ(ErrnoOf(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)), 0);
-                EXPECT_EQ(ErrnoOf(mkfifo(Path("work/fifo").c_str(), 0600)), 0);
+                EXPECT_EQ(ErrnoOf(mkfifo(Path("own/fifo").c_str(), 0600)), 0);
                 EXPECT_EQ(personality(0xffffffff), 0);
                 EXPECT_EQ(ErrnoOf(syscall(SYS_memfd_create, "x", 0U)), 0);
                 EXPECT_EQ(ErrnoOf(setpriority(PRIO_PROCESS, 0, 1)), 0);

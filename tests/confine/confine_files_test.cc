@@ -48,7 +48,7 @@ const Change kChanges[] = {
 };
 
 TEST_P(LandlockTest, ChangesOnlyWhatIsWritable) {
-  for (const char* folder : {"fixed", "outside", "work"}) {
+  for (const char* folder : {"fixed", "outside", "own"}) {
     std::filesystem::create_directories(Path(folder) + "/empty");
     std::filesystem::create_directories(Path(folder) + "/sub");
     for (const char* file : {"/moved", "/sub/linked"}) std::ofstream(Path(folder) + file) << "contents";
@@ -67,7 +67,7 @@ TEST_P(LandlockTest, ChangesOnlyWhatIsWritable) {
   };
   EXPECT_THAT(RunLocked(LandlockOnly(), [&] { change_all(Path("fixed"), true); }), Passes());
   EXPECT_THAT(RunLocked(LandlockOnly(), [&] { change_all(Path("outside"), true); }), Passes());
-  EXPECT_THAT(RunLocked(LandlockOnly(), [&] { change_all(Path("work"), false); }), Passes());
+  EXPECT_THAT(RunLocked(LandlockOnly(), [&] { change_all(Path("own"), false); }), Passes());
   EXPECT_THAT(RunFree([&] { change_all(Path("fixed"), false); }), Passes());
 }
 
@@ -75,12 +75,12 @@ TEST_P(LandlockTest, ReadsOnlyWhatIsNamed) {
   auto expect_readable = [this](bool outside) {
     EXPECT_EQ(OpenErrno(Path("fixed/file"), O_RDONLY), 0);
     EXPECT_EQ(OpenErrno(Path("fixed"), O_RDONLY | O_DIRECTORY), 0);
-    EXPECT_EQ(OpenErrno(Path("work/file"), O_RDONLY), 0);
+    EXPECT_EQ(OpenErrno(Path("own/file"), O_RDONLY), 0);
     EXPECT_EQ(OpenErrno("/dev/null", O_RDWR), 0);
     const int expected = outside ? 0 : EACCES;
     EXPECT_EQ(OpenErrno(Path("outside/file"), O_RDONLY), expected);
     EXPECT_EQ(OpenErrno(Path("outside"), O_RDONLY | O_DIRECTORY), expected);
-    EXPECT_EQ(OpenErrno(Path("work/../outside/file"), O_RDONLY), expected);
+    EXPECT_EQ(OpenErrno(Path("own/../outside/file"), O_RDONLY), expected);
     EXPECT_EQ(OpenErrno("/", O_RDONLY | O_DIRECTORY), expected);
     EXPECT_EQ(OpenErrno("/proc/self/root" + Path("outside/file"), O_RDONLY), expected);
   };
@@ -93,19 +93,19 @@ TEST_P(LandlockTest, ReadsOnlyWhatIsNamed) {
 }
 
 TEST_P(LandlockTest, FollowsNoLinkOut) {
-  ASSERT_EQ(symlink(Path("outside/file").c_str(), Path("work/way_out").c_str()), 0);
+  ASSERT_EQ(symlink(Path("outside/file").c_str(), Path("own/way_out").c_str()), 0);
   ASSERT_EQ(link(Path("outside/file").c_str(), Path("fixed/hard").c_str()), 0);
-  EXPECT_THAT(RunFree([this] { EXPECT_EQ(OpenErrno(Path("work/way_out"), O_RDONLY), 0); }), Passes());
+  EXPECT_THAT(RunFree([this] { EXPECT_EQ(OpenErrno(Path("own/way_out"), O_RDONLY), 0); }), Passes());
   EXPECT_THAT(RunLocked(LandlockOnly(),
                         [this] {
-                          EXPECT_EQ(OpenErrno(Path("work/way_out"), O_RDONLY), EACCES);
+                          EXPECT_EQ(OpenErrno(Path("own/way_out"), O_RDONLY), EACCES);
                           EXPECT_EQ(OpenErrno(Path("fixed/hard"), O_RDONLY), 0) << "a name inside counts, whatever other names a file has";
                         }),
               Passes());
 }
 
 TEST_P(LandlockTest, RunsOnlyWhatIsNamed) {
-  const std::string program = Path("outside/true"), copy = Path("work/true");
+  const std::string program = Path("outside/true"), copy = Path("own/true");
   std::filesystem::copy_file("/usr/bin/true", program);
   std::filesystem::copy_file("/usr/bin/true", copy);
   auto run = [](const std::string& path) {
@@ -121,7 +121,7 @@ TEST_P(LandlockTest, RunsOnlyWhatIsNamed) {
 
 TEST_P(LandlockTest, NeverLetsDeviceNodesBeMade) {
   auto make = [this](int expected) {
-    return [this, expected] { EXPECT_EQ(ErrnoOf(mknod(Path("work/node").c_str(), S_IFCHR | 0600, makedev(0, 0))), expected); };
+    return [this, expected] { EXPECT_EQ(ErrnoOf(mknod(Path("own/node").c_str(), S_IFCHR | 0600, makedev(0, 0))), expected); };
   };
   EXPECT_THAT(RunLocked(LandlockOnly(), make(EACCES)), Passes());
   EXPECT_THAT(RunFree(make(0)), Passes());
@@ -166,16 +166,16 @@ TEST_P(LandlockTest, FailsOnPathsThatCannotHold) {
     Spec spec = LandlockOnly();
     spec.landlock = requirement;
     const int read_only = static_cast<int>(spec.read_only_paths.size());
-    spec.writable_paths = {Path("work"), Path("missing")};
+    spec.writable_paths = {Path("own"), Path("missing")};
     expect_failure(spec, "landlock", ENOENT, read_only + 1);
     spec.writable_paths = {"/proc/self/root"};
     expect_failure(spec, "landlock", EINVAL, read_only);
-    spec.writable_paths = {Path("work")};
+    spec.writable_paths = {Path("own")};
     spec.read_only_paths.push_back("/");
     expect_failure(spec, "landlock", EINVAL, read_only);
     spec = LandlockOnly();
     spec.landlock = requirement;
-    spec.listable_paths = {Path("work/file")};
+    spec.listable_paths = {Path("own/file")};
     expect_failure(spec, "landlock", ENOTDIR, static_cast<int>(spec.read_only_paths.size() + spec.writable_paths.size()));
     spec = LandlockOnly();
     spec.landlock = requirement;
@@ -193,7 +193,7 @@ TEST_P(LandlockTest, ProofFailsWhereNothingIsRefused) {
                 spec.listable_paths = {"/"};
                 EXPECT_EQ(CheckLandlockProbe(spec), 0);
                 EXPECT_EQ(ProveLandlock(spec), kNotProven);
-                EXPECT_FALSE(std::filesystem::exists(Path("work/.cellblock-landlock-probe"))) << "the probe cleans up";
+                EXPECT_FALSE(std::filesystem::exists(Path("own/.cellblock-landlock-probe"))) << "the probe cleans up";
               }),
               Passes());
 }
@@ -209,10 +209,10 @@ TEST_P(LandlockTest, HoldsOnEveryAbiUpToThisKernels) {
                   EXPECT_EQ(ProveLandlock(spec), 0);
                   EXPECT_EQ(OpenErrno(Path("outside/file"), O_RDONLY), EACCES);
                   EXPECT_EQ(OpenErrno(Path("fixed/file"), O_WRONLY), EACCES);
-                  EXPECT_EQ(OpenErrno(Path("work/file"), O_RDWR), 0);
+                  EXPECT_EQ(OpenErrno(Path("own/file"), O_RDWR), 0);
                   EXPECT_EQ(ErrnoOf(truncate(Path("fixed/file").c_str(), 8)), abi >= 3 ? EACCES : 0);
-                  EXPECT_EQ(ErrnoOf(rename(Path("work/file").c_str(), Path("work/sub/file").c_str())), abi >= 2 ? 0 : EXDEV);
-                  EXPECT_EQ(ErrnoOf(rename(Path("work/sub/file").c_str(), Path("work/file").c_str())), abi >= 2 ? 0 : ENOENT);
+                  EXPECT_EQ(ErrnoOf(rename(Path("own/file").c_str(), Path("own/sub/file").c_str())), abi >= 2 ? 0 : EXDEV);
+                  EXPECT_EQ(ErrnoOf(rename(Path("own/sub/file").c_str(), Path("own/file").c_str())), abi >= 2 ? 0 : ENOENT);
                 }),
                 Passes())
         << "ABI " << abi;

@@ -99,11 +99,11 @@ class ConfineFixture : public ::testing::Test {
     CELLBLOCK_CHECK(mkdtemp(path.data()) != nullptr);
     scratch_ = path;
     // The locked process has another uid than we: modes let everybody in, so that what refuses is the layer under test.
-    for (const char* folder : {"", "/work", "/work/sub", "/fixed", "/fixed/sub", "/outside"}) {
+    for (const char* folder : {"", "/own", "/own/sub", "/fixed", "/fixed/sub", "/outside"}) {
       std::filesystem::create_directories(scratch_ + folder);
       chmod((scratch_ + folder).c_str(), 0777);
     }
-    for (const char* file : {"/work/file", "/fixed/file", "/outside/file"}) {
+    for (const char* file : {"/own/file", "/fixed/file", "/outside/file"}) {
       std::ofstream(scratch_ + file) << "contents";
       chmod((scratch_ + file).c_str(), 0666);
     }
@@ -116,14 +116,14 @@ class ConfineFixture : public ::testing::Test {
   Actor actor() const { return actor_; }
   std::string Path(absl::string_view below) const { return absl::StrCat(scratch_, "/", below); }
 
-  // Every layer, with /work writable, /fixed readable, /outside not named.
+  // Every layer, with /own writable, /fixed readable, /outside not named.
   Spec FullSpec() const {
     Spec spec;
     for (const char* path : {"/usr", "/bin", "/lib", "/lib64", "/etc", "/proc", "/dev"}) {
       if (std::filesystem::exists(path)) spec.read_only_paths.push_back(path);
     }
     spec.read_only_paths.push_back(Path("fixed"));
-    spec.writable_paths = {Path("work"), "/dev/null"};
+    spec.writable_paths = {Path("own"), "/dev/null"};
     spec.landlock = LandlockAbi() > 0 ? Requirement::kRequired : Requirement::kPreferred;
     return spec;
   }

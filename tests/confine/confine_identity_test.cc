@@ -185,7 +185,7 @@ TEST_P(IdentityTest, ProvesEachOfTheCapabilitySets) {
 // Without the filter: what refuses here is the lack of capabilities alone.
 TEST_P(IdentityTest, IsRefusedWhatNeedsCapabilities) {
   auto try_all = [this](int expected) {
-    EXPECT_EQ(ErrnoOf(mount("none", Path("work/sub").c_str(), "tmpfs", 0, nullptr)), expected);
+    EXPECT_EQ(ErrnoOf(mount("none", Path("own/sub").c_str(), "tmpfs", 0, nullptr)), expected);
     EXPECT_EQ(ErrnoOf(chroot("/")), expected);
     EXPECT_EQ(ErrnoOf(sethostname("locked", 6)), expected);
     EXPECT_EQ(ErrnoOf(prctl(PR_SET_SECUREBITS, 0)), expected);

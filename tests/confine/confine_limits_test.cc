@@ -36,7 +36,7 @@ TEST_P(LimitsTest, WritesFilesUpToTheLimit) {
   Spec spec = FullSpec();
   auto write_bytes = [this](size_t bytes) {
     signal(SIGXFSZ, SIG_IGN);
-    UniqueFd fd(open(Path("work/big").c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    UniqueFd fd(open(Path("own/big").c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
     const std::string block(bytes, 'x');
     const ssize_t written = write(fd.get(), block.data(), bytes);
     const ssize_t more = write(fd.get(), "x", 1);
@@ -48,8 +48,8 @@ TEST_P(LimitsTest, WritesFilesUpToTheLimit) {
                         [&] {
                           EXPECT_EQ(write_bytes(4095), std::make_pair(ssize_t{4095}, 0));
                           EXPECT_EQ(write_bytes(4097), std::make_pair(ssize_t{4096}, EFBIG));
-                          EXPECT_EQ(ErrnoOf(truncate(Path("work/big").c_str(), 4096)), 0);
-                          EXPECT_EQ(ErrnoOf(truncate(Path("work/big").c_str(), 4097)), EFBIG);
+                          EXPECT_EQ(ErrnoOf(truncate(Path("own/big").c_str(), 4096)), 0);
+                          EXPECT_EQ(ErrnoOf(truncate(Path("own/big").c_str(), 4097)), EFBIG);
                         }),
               Passes());
 }

@@ -52,7 +52,7 @@ class ProgramsTestBase : public ConfineFixture {
 
  private:
   ChildEnd Execute(const std::vector<std::string>& command, const Spec* spec) {
-    const std::string folder = Path(spec == nullptr ? "work/free" : "work/locked");
+    const std::string folder = Path(spec == nullptr ? "own/free" : "own/locked");
     std::filesystem::create_directory(folder);
     chmod(folder.c_str(), 0777);
     return RunFree([&] {
