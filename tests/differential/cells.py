@@ -104,6 +104,8 @@ class CellsCase(Case):
 class BashCase(Case):
     """A bash script: standard output and exit code."""
 
+    unit = "outcomes"
+
     def __init__(self, name, script, files, timeout_seconds=60):
         super().__init__(name, timeout_seconds)
         self.script, self.files = script, files

@@ -80,7 +80,7 @@ def _pytest(suite):
         for name, part, *selection in _lines(settings, "pytest_selection.txt"):
             if name == suite:
                 parts[part] += selection
-        return [cases.PytestCase(f"{suite}/{part}", selection, 280) for part, selection in parts.items()]
+        return [cases.PytestCase(f"{suite}/{part}", selection, 200) for part, selection in parts.items()]
 
     return make
 

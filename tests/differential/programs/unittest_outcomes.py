@@ -4,6 +4,7 @@
 
 import collections
 import fnmatch
+import importlib
 import json
 import os
 import random
@@ -48,7 +49,10 @@ class Outcomes(unittest.TestResult):
         self._note(test, "fail", self._exc_info_to_string(err, test))
 
     def addSkip(self, test, reason):
-        self._note(test, "skip", str(reason))
+        if isinstance(test, unittest.case._SubTest):
+            self._note(self.current[0], "subtests skipped", str(reason))  # and the rest passed, or it gets another outcome
+        else:
+            self._note(test, "skip", str(reason))
 
     def addExpectedFailure(self, test, err):
         self._note(test, "expected failure")
@@ -63,6 +67,22 @@ class Outcomes(unittest.TestResult):
             detail += f"{subtest._subDescription()}: {err[0].__name__}: {err[1]}\n"
             self.failed_subtests[name] = count + 1, detail
             self._note(test, f"{count + 1} subtests failed", detail)
+
+
+def _run(module, extra, without, tests, result):
+    """As regrtest: a module's own test_main, which makes it ready, if it has one."""
+
+    def run_suite(suite):
+        _deeper(10, unittest.TestSuite(_chosen(suite, without, tests)).run, result)
+
+    main = getattr(importlib.import_module(module), "test_main", None)
+    if main is None:
+        run_suite(_load(module, extra))
+        return
+    from test import support
+
+    support._run_suite = run_suite  # what run_unittest calls, and with that every test_main
+    main()
 
 
 def _load(module, extra):
@@ -112,12 +132,9 @@ def run(module, path, extra, without=(), tests=()):
         try:
             with os_helper.temp_cwd("test_cwd"):
                 try:
-                    suite = _load(module, extra)
-                    suite = unittest.TestSuite(_chosen(suite, without, set(tests)))
+                    _run(module, extra, without, set(tests), Outcomes(write))
                 except unittest.SkipTest as skip:
                     write({"test": "(module)", "outcome": "skip", "detail": str(skip)})
-                else:
-                    _deeper(10, suite.run, Outcomes(write))
         finally:
             os.chdir(home)
         write({"seconds": time.monotonic() - start})
