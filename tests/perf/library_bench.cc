@@ -1,18 +1,24 @@
 // Google Benchmark over the library: a session with its first cell, a plain cell, a pandas cell, a first chart. Beside them the
 // primitives that they are made of, since machines differ: compare ratios, not times. Not a test.
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "benchmark/benchmark.h"
 #include "cellblock/host.h"
 #include "sys/files.h"
 #include "sys/proc_reader.h"
+#include "sys/process.h"
 #include "sys/sockets.h"
-
-#include <sys/socket.h>
 
 namespace {
 
@@ -71,26 +77,99 @@ void BM_PingPongBetweenProcesses(benchmark::State& state) {
 }
 BENCHMARK(BM_PingPongBetweenProcesses)->Unit(benchmark::kMicrosecond)->MinTime(0.5);
 
+// Each lap by itself: a mean hides what most calls cost behind the machine's worst moments.
+class Laps {
+ public:
+  void Add(std::chrono::steady_clock::time_point start) { microseconds_.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count()); }
+  void Report(benchmark::State& state) {
+    if (microseconds_.empty()) return;
+    std::sort(microseconds_.begin(), microseconds_.end());
+    auto at = [this](double part) { return microseconds_[static_cast<size_t>(part * static_cast<double>(microseconds_.size() - 1))]; };
+    state.counters["min_us"] = at(0), state.counters["median_us"] = at(0.5), state.counters["p99_us"] = at(0.99);
+  }
+
+ private:
+  std::vector<double> microseconds_;
+};
+
 void BM_NewSessionWithItsFirstCell(benchmark::State& state) {
+  Laps laps;
   for (auto _ : state) {
+    auto start = std::chrono::steady_clock::now();
     auto session = TheHost().CreateSession(cellblock::Policy{});
     if (!session.ok()) return state.SkipWithError(std::string(session.status().message()).c_str());
     Run(**session, "1+1", state);
+    laps.Add(start);
     state.PauseTiming();
     session->reset();
     state.ResumeTiming();
   }
+  laps.Report(state);
 }
-BENCHMARK(BM_NewSessionWithItsFirstCell)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(50)->Repetitions(5)->ReportAggregatesOnly();
+BENCHMARK(BM_NewSessionWithItsFirstCell)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(200);
 
 void BM_Cell(benchmark::State& state, const char* code) {
   auto session = TheHost().CreateSession(cellblock::Policy{});
   if (!session.ok()) return state.SkipWithError("no session");
-  for (auto _ : state) Run(**session, code, state);
+  Laps laps;
+  for (auto _ : state) {
+    auto start = std::chrono::steady_clock::now();
+    Run(**session, code, state);
+    laps.Add(start);
+  }
+  laps.Report(state);
 }
-BENCHMARK_CAPTURE(BM_Cell, OnePlusOne, "1+1")->Unit(benchmark::kMicrosecond)->UseRealTime()->Iterations(1000)->Repetitions(5)->ReportAggregatesOnly();
+BENCHMARK_CAPTURE(BM_Cell, OnePlusOne, "1+1")->Unit(benchmark::kMicrosecond)->UseRealTime()->Iterations(5000);
 BENCHMARK_CAPTURE(BM_Cell, PandasGroupBy, kPandas)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(50);
 BENCHMARK_CAPTURE(BM_Cell, Chart, kChart)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(10);
+
+void BM_FirstChartOfASession(benchmark::State& state) {
+  Laps laps;
+  for (auto _ : state) {
+    auto session = TheHost().CreateSession(cellblock::Policy{});
+    if (!session.ok()) return state.SkipWithError("no session");
+    auto start = std::chrono::steady_clock::now();
+    Run(**session, kChart, state);
+    laps.Add(start);
+  }
+  laps.Report(state);
+}
+BENCHMARK(BM_FirstChartOfASession)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(10);
+
+// Private memory of every process three pid namespaces deep: the workers (this process, the nest's, the jail's).
+void AddWorkerMemory(std::vector<double>& kilobytes) {
+  for (pid_t pid : cellblock::sys::Descendants({getpid()})) {
+    std::string folder = "/proc/" + std::to_string(pid);
+    std::ifstream status(folder + "/status"), rollup(folder + "/smaps_rollup");
+    std::string line, name;
+    int levels = 0;
+    while (std::getline(status, line)) {
+      if (line.rfind("Name:", 0) == 0) name = line;
+      if (line.rfind("NSpid:", 0) == 0) levels = static_cast<int>(std::count(line.begin(), line.end(), '\t'));
+    }
+    if (levels != 3 || name.find("cellblock-guest") == std::string::npos) continue;
+    double sum = 0;
+    while (std::getline(rollup, line)) {
+      if (line.rfind("Private_", 0) == 0) sum += std::atof(line.substr(line.find(':') + 1).c_str());
+    }
+    kilobytes.push_back(sum);
+  }
+}
+
+void BM_IdleSessionAfterItsFirstCell(benchmark::State& state) {
+  std::vector<std::unique_ptr<cellblock::Session>> sessions;
+  for (auto _ : state) {
+    auto session = TheHost().CreateSession(cellblock::Policy{});
+    if (!session.ok()) return state.SkipWithError("no session");
+    Run(**session, "1+1", state);
+    sessions.push_back(*std::move(session));
+  }
+  std::vector<double> kilobytes;
+  AddWorkerMemory(kilobytes);
+  std::sort(kilobytes.begin(), kilobytes.end());
+  if (!kilobytes.empty()) state.counters["private_kb"] = kilobytes[kilobytes.size() / 2];
+}
+BENCHMARK(BM_IdleSessionAfterItsFirstCell)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(20);
 
 }  // namespace
 
