@@ -16,9 +16,9 @@ import sys
 ROWS = {
     "": "",
     "seccomp": "",
-    "landlock": "the mount namespace holds no file that a session may not see; Landlock is the second lock",
-    "capabilities": "no capability counts in a jail whose root and devices are read-only and whose filter refuses the calls that need one",
-    "no_new_privileges": "nothing in the root is set-uid, and every mount is nosuid",
+    "landlock": "",
+    "capabilities": "",
+    "no_new_privileges": "",
     "rlimits": "",
     "network_namespace": "the filter refuses every socket of the internet",
     "ipc_namespace": "",
@@ -36,7 +36,7 @@ def noticed(build, layers):
     """Names of the cells whose expectation fails."""
     command = [os.path.join(build, "tests/escape_test"), "--gtest_filter=Cells/HostileCellTest.*"]
     done = subprocess.run(command, env={**os.environ, "CELLBLOCK_TEST_LAYERS_OFF": layers}, capture_output=True, text=True, errors="replace")
-    if "could not be locked down" in done.stdout:
+    if "could not be locked down" in done.stdout + done.stderr:
         return ["(no session starts without it)"]
     ran = re.search(r"^\[==========\] (\d+) tests", done.stdout, re.MULTILINE)
     if ran is None or int(ran.group(1)) < 40:
