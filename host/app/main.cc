@@ -13,6 +13,7 @@
 #include "app/exit_codes.h"
 #include "app/locations.h"
 #include "app/signals.h"
+#include "sys/process.h"
 
 namespace {
 
@@ -50,6 +51,7 @@ struct Runner {
 }  // namespace
 
 int main(int argc, char** argv) {
+  sys::FillStandardDescriptors();
   // Line editing reads the keyboard's characters by the locale; under "C" they would be bytes.
   const char* locale = setlocale(LC_CTYPE, "");
   if (locale == nullptr || strcmp(locale, "C") == 0 || strcmp(locale, "POSIX") == 0) setlocale(LC_CTYPE, "C.UTF-8");

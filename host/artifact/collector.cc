@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "artifact/image_size.h"
 #include "artifact/names.h"
@@ -280,6 +281,16 @@ absl::StatusOr<Snapshot> Collector::TakeSnapshot() {
   CELLBLOCK_ASSIGN_OR_RETURN(WalkReport report, Walk(workspace_.get(), options_.workspace_files, visit, [](const Entry&, int) {}));
   if (report.entries_exceeded) snapshot.complete_ = false;
   return snapshot;
+}
+
+absl::Status Collector::Include(absl::string_view path, Snapshot& snapshot) {
+  auto visit = [&](const Entry& entry) {
+    bool is_it = entry.path == path;
+    if (!is_it && !(S_ISDIR(entry.mode) && absl::StartsWith(path, absl::StrCat(entry.path, "/")))) return Visit::kSkip;
+    snapshot.Add(entry);
+    return is_it ? Visit::kSkip : Visit::kDescend;
+  };
+  return Walk(workspace_.get(), options_.workspace_files, visit, [](const Entry&, int) {}).status();
 }
 
 absl::StatusOr<Collection> Collector::Collect(const Snapshot& before, int64_t call) {

@@ -81,6 +81,8 @@ class Collector {
   static absl::StatusOr<Collector> Create(UniqueFd workspace, CollectorOptions options, const ArtifactStore* store, MimeSniffer* sniffer);
 
   absl::StatusOr<Snapshot> TakeSnapshot();
+  // Brings one file, and the folders above it, up to date in `snapshot`; the rest stays as it was seen.
+  absl::Status Include(absl::string_view path, Snapshot& snapshot);
   // Errors mean that the workspace could not be read at all; what is wrong with single files stands in the notes.
   absl::StatusOr<Collection> Collect(const Snapshot& before, int64_t call);
 

@@ -1,4 +1,5 @@
-// The events of one call, in order and bounded: neighbouring text of one stream is merged. Runs in the supervisor; the guest decides
+// The events of one call, in order and bounded: neighbouring text of one stream is merged, and at the maximum what a later clear has
+// wiped off is left out. Runs in the supervisor; the guest decides
 // how many writes there are.
 #ifndef CELLBLOCK_CAPTURE_EVENT_LOG_H_
 #define CELLBLOCK_CAPTURE_EVENT_LOG_H_
@@ -33,6 +34,8 @@ class EventLog {
   std::vector<Event> Take() { return std::move(events_); }
 
  private:
+  // Leaves out what came before the last clear that has taken effect. False when there is nothing to gain.
+  bool LeaveOutCleared();
   std::vector<Event> events_;
   size_t text_events_ = 0;
   size_t other_events_ = 0;

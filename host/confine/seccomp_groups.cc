@@ -17,6 +17,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "confine/seccomp_program.h"
+
 namespace cellblock::confine {
 namespace {
 
@@ -46,10 +48,10 @@ constexpr const char* kSignals[] = {
     "sigaltstack", "kill", "tgkill", "tkill", "pause", "restart_syscall", "pidfd_open", "pidfd_send_signal"};
 constexpr const char* kProcesses[] = {
     "fork", "vfork", "wait4", "waitid", "exit", "exit_group", "getpid", "getppid", "getuid", "geteuid", "getgid", "getegid",
-    "getresuid", "getresgid", "getgroups", "getpgrp", "getpgid", "setpgid", "setsid", "getsid", "prlimit64", "getrlimit",
+    "getresuid", "getresgid", "getgroups", "getpgrp", "getpgid", "setpgid", "setsid", "getsid", "getrlimit",
     "setrlimit", "getrusage", "arch_prctl", "capget"};
 constexpr const char* kSockets[] = {
-    "connect", "bind", "listen", "accept", "accept4", "getsockname", "getpeername", "getsockopt", "setsockopt", "sendto",
+    "connect", "bind", "listen", "accept", "accept4", "getsockname", "getpeername", "getsockopt", "sendto",
     "recvfrom", "sendmsg", "recvmsg", "sendmmsg", "recvmmsg", "shutdown"};
 
 constexpr CallGroup kAllowedGroups[] = {
@@ -160,6 +162,8 @@ const struct {
     {"setpriority", "allowed for single processes only"},
     {"mmap", "allowed without MAP_HUGETLB only"},
     {"memfd_create", "allowed without MFD_HUGETLB only"},
+    {"setsockopt", "where no cgroup counts memory, allowed without larger buffers only"},
+    {"prlimit64", "allowed for the calling process only"},
 };
 
 void AddValues(std::vector<ArgumentRule>& rules, const char* call, unsigned argument, absl::Span<const uint32_t> values, int error) {
@@ -209,6 +213,15 @@ void AddSockets(std::vector<ArgumentRule>& rules, bool allow_inet) {
   }
 }
 
+// Buffers cannot be made larger where nobody would count what waits in them. The level is left open: these names mean nothing else at
+// other levels that a unix socket has.
+void AddSocketOptions(std::vector<ArgumentRule>& rules, bool allow_buffers) {
+  constexpr uint32_t kBuffers[] = {SO_SNDBUF, SO_RCVBUF, SO_SNDBUFFORCE, SO_RCVBUFFORCE};
+  constexpr unsigned kOptionBits = 32;
+  AddValues(rules, "setsockopt", 2, kBuffers, allow_buffers ? 0 : EPERM);
+  AddBlocks(rules, "setsockopt", ComplementBlocks(2, kBuffers, kOptionBits), 0);
+}
+
 // FIFOs only: mkfifo works, device nodes and the rest don't.
 void AddNodes(std::vector<ArgumentRule>& rules) {
   constexpr unsigned kTypeShift = 12;  // the file type is the four bits of S_IFMT
@@ -231,21 +244,26 @@ absl::Span<const CallGroup> AllowedGroups() { return kAllowedGroups; }
 const CallGroup& ExecGroup() { return kExecGroup; }
 absl::Span<const CallGroup> DeniedGroups() { return kDeniedGroups; }
 
-std::vector<ArgumentRule> ArgumentRules(bool allow_inet) {
+std::vector<ArgumentRule> ArgumentRules(const SeccompOptions& options) {
   std::vector<ArgumentRule> rules;
   std::vector<uint32_t> clone_bits(std::begin(kCloneNamespaces), std::end(kCloneNamespaces));
   clone_bits.insert(clone_bits.end(), std::begin(kCloneRelations), std::end(kCloneRelations));
   AddForbiddenBits(rules, "clone", 0, clone_bits, EPERM);
   // Huge pages come from a pool of the host's and stand in no process's resident memory.
   AddForbiddenBits(rules, "mmap", 3, {MAP_HUGETLB}, ENOMEM);
-  AddForbiddenBits(rules, "memfd_create", 1, {kMemFdHugePages}, EINVAL);
+  if (options.allow_uncounted_memory) AddForbiddenBits(rules, "memfd_create", 1, {kMemFdHugePages}, EINVAL);
+  AddSocketOptions(rules, options.allow_uncounted_memory);
+  // The jail's init has the same user id, and so would take limits under which it can clean up no more.
+  std::vector<uint32_t> any_bit;
+  for (int bit = 0; bit < 32; ++bit) any_bit.push_back(uint32_t{1} << bit);
+  AddForbiddenBits(rules, "prlimit64", 0, any_bit, EPERM);
   AddValues(rules, "prctl", 0, kPrctl, 0);
   AddValues(rules, "ioctl", 1, kIoctl, 0);
   AddValues(rules, "ioctl", 1, kIoctlInjection, EPERM);
   AddValues(rules, "personality", 0, kPersonalityQuery, 0);
   AddValues(rules, "setpriority", 0, kPriorityOfProcess, 0);
   AddValues(rules, "setpriority", 0, kPriorityOfOthers, EPERM);
-  AddSockets(rules, allow_inet);
+  AddSockets(rules, options.allow_inet);
   AddNodes(rules);
   rules.push_back({"seccomp", 0, {{0, kWhole, SECCOMP_SET_MODE_FILTER}, {1, ~kSeccompFlags, 0}}});
   rules.push_back({"seccomp", 0, {{0, kWhole, SECCOMP_GET_ACTION_AVAIL}, {1, kWhole, 0}}});

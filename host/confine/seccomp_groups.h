@@ -10,6 +10,8 @@
 
 namespace cellblock::confine {
 
+struct SeccompOptions;
+
 // Calls that need no look at their arguments.
 struct CallGroup {
   const char* name;
@@ -37,7 +39,7 @@ struct ArgumentRule {
   int error;  // 0: allowed
   std::vector<Condition> conditions;
 };
-std::vector<ArgumentRule> ArgumentRules(bool allow_inet);
+std::vector<ArgumentRule> ArgumentRules(const SeccompOptions& options);
 
 // Why the call is in a denied group, or may be used with some arguments only; nullptr: neither.
 const char* RefusalReason(const char* call);

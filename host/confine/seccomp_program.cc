@@ -129,9 +129,7 @@ absl::StatusOr<SeccompProgram> SeccompProgram::Build(const SeccompOptions& optio
   CallGroup exec = ExecGroup();
   if (!options.allow_exec) exec.error = EPERM;
   CELLBLOCK_RETURN_IF_ERROR(AddGroup(context, exec));
-  for (const ArgumentRule& rule : ArgumentRules(options.allow_inet)) {
-    if (options.allow_memfd || std::strcmp(rule.call, "memfd_create") != 0) CELLBLOCK_RETURN_IF_ERROR(AddArgumentRule(context, rule));
-  }
+  for (const ArgumentRule& rule : ArgumentRules(options)) CELLBLOCK_RETURN_IF_ERROR(AddArgumentRule(context, rule));
   CELLBLOCK_RETURN_IF_ERROR(AddExtra(context, options));
   std::vector<sock_filter> instructions;
   CELLBLOCK_ASSIGN_OR_RETURN(instructions, Export(context));

@@ -31,6 +31,13 @@ int RemoveFolder(const char* path, const struct stat*, int type, FTW*) {
   return 0;
 }
 
+// Only what a supervisor makes, so that no message can have anything else removed.
+bool IsOurs(const std::string& folder) {
+  constexpr char kPrefix[] = "/cellblock-";
+  size_t name = folder.rfind('/');
+  return folder[0] == '/' && absl::StartsWith(folder.substr(name), kPrefix) && !absl::StrContains(folder, "/../");
+}
+
 void Sweep(const std::string& folder) {
   if (!absl::StartsWith(folder, "/sys/fs/cgroup/")) {
     nftw(folder.c_str(), RemoveEntry, kOpenFolders, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
@@ -52,9 +59,11 @@ void RunBroom(UniqueFd control) {
   while (true) {
     absl::StatusOr<sys::Message> message = sys::ReceiveMessage(control.get());
     if (!message.ok()) break;
-    if (message->bytes.size() < 2 || message->bytes[1] != '/') continue;
-    if (message->bytes[0] == '+' && folders.size() < kFoldersMax) folders.insert(message->bytes.substr(1));
-    if (message->bytes[0] == '-') folders.erase(message->bytes.substr(1));
+    if (message->bytes.size() < 2) continue;
+    std::string folder = message->bytes.substr(1);
+    if (!IsOurs(folder)) continue;
+    if (message->bytes[0] == '+' && folders.size() < kFoldersMax) folders.insert(folder);
+    if (message->bytes[0] == '-') folders.erase(folder);
   }
   for (const std::string& folder : folders) Sweep(folder);
   _exit(0);

@@ -11,6 +11,7 @@
 #include "base/unique_fd.h"
 #include "jail/broom.h"
 #include "jail/nest.h"
+#include "sys/process.h"
 
 int main(int argc, char** argv) {
   constexpr int kControl = 3;
@@ -21,6 +22,7 @@ int main(int argc, char** argv) {
   }
   signal(SIGPIPE, SIG_IGN);
   umask(022);
+  cellblock::sys::RaiseOpenFilesLimit();  // zygotes and jails' inits inherit it
   if (std::strcmp(argv[1], "broom") == 0) cellblock::jail::RunBroom(cellblock::UniqueFd(kControl));
   cellblock::jail::RunNest(cellblock::UniqueFd(kControl));
 }

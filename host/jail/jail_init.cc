@@ -185,7 +185,8 @@ class JailInit {
       case wire::KillOthers::kType: {
         absl::StatusOr<wire::KillOthers> request = wire::DecodeMessage<wire::KillOthers>(message->bytes);
         if (!request.ok()) return Answer(wire::ReplyFor(request.status()));
-        return Answer(wire::ReplyFor(absl::OkStatus(), KillAllBut(static_cast<pid_t>(request->worker_pid))));
+        absl::StatusOr<uint64_t> killed = KillAllBut(static_cast<pid_t>(request->worker_pid));
+        return Answer(wire::ReplyFor(killed.status(), killed.value_or(0)));
       }
       case wire::SignalGroup::kType: {
         absl::StatusOr<wire::SignalGroup> request = wire::DecodeMessage<wire::SignalGroup>(message->bytes);

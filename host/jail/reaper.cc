@@ -15,6 +15,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "sys/files.h"
 
 namespace cellblock::jail {
@@ -32,10 +33,10 @@ char StateOf(pid_t pid) {
 }
 
 // Other live processes; every one of them that is not in `seen` yet is stopped and added.
-size_t StopOthers(pid_t kept, std::set<pid_t>& seen) {
+absl::StatusOr<size_t> StopOthers(pid_t kept, std::set<pid_t>& seen) {
   size_t fresh = 0;
   std::unique_ptr<DIR, int (*)(DIR*)> listing(opendir("/proc"), closedir);
-  if (listing == nullptr) return 0;
+  if (listing == nullptr) return sys::ErrnoStatus("list the jail's processes");
   while (dirent* entry = readdir(listing.get())) {
     int pid;
     if (!absl::SimpleAtoi(entry->d_name, &pid) || pid == getpid() || pid == kept || seen.count(pid) > 0 || StateOf(pid) == 'Z') continue;
@@ -82,9 +83,11 @@ wire::ProcessExited ExitOf(pid_t pid, int wait_status, const rusage& usage) {
   return exited;
 }
 
-uint64_t KillAllBut(pid_t kept) {
+absl::StatusOr<uint64_t> KillAllBut(pid_t kept) {
   std::set<pid_t> seen;
-  for (int round = 0; round < kRoundsMax && StopOthers(kept, seen) > 0; ++round) {
+  for (int round = 0; round < kRoundsMax; ++round) {
+    CELLBLOCK_ASSIGN_OR_RETURN(size_t fresh, StopOthers(kept, seen));
+    if (fresh == 0) break;
   }
   for (pid_t pid : seen) kill(pid, SIGKILL);
   WaitForEnds(seen);

@@ -21,8 +21,8 @@ void DrainSignals(int signal_fd);
 wire::ProcessExited ExitOf(pid_t pid, int wait_status, const rusage& usage);
 
 // As PID 1 with CAP_KILL: kills every process of the namespace but itself and `kept` (0: none), and returns how many there were.
-// They are stopped first, so that a fork bomb cannot outrun the loop; the number of rounds is bounded.
-uint64_t KillAllBut(pid_t kept);
+// They are stopped first, so that a fork bomb cannot outrun the loop; the number of rounds is bounded. Fails when /proc cannot be read.
+absl::StatusOr<uint64_t> KillAllBut(pid_t kept);
 
 }  // namespace cellblock::jail
 

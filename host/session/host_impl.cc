@@ -22,6 +22,7 @@
 #include "session/libexec.h"
 #include "session/session_impl.h"
 #include "sys/files.h"
+#include "sys/process.h"
 
 namespace cellblock::session {
 namespace {
@@ -87,6 +88,8 @@ absl::StatusOr<std::unique_ptr<HostImpl>> HostImpl::Create(HostOptions options) 
 }
 
 absl::Status HostImpl::Start() {
+  sys::FillStandardDescriptors();
+  sys::RaiseOpenFilesLimit();
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) == 0) {
     for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
@@ -203,7 +206,7 @@ absl::StatusOr<int> HostImpl::FilterFor(const Policy& policy, bool in_cgroup) {
   if (filters_.size() >= kFiltersMax) return absl::ResourceExhaustedError(absl::StrCat("policies ask for more than ", kFiltersMax, " different system call filters"));
   confine::SeccompOptions options;
   options.allow_exec = policy.languages.subprocesses;
-  options.allow_memfd = in_cgroup;  // the watch could not see what one holds
+  options.allow_uncounted_memory = in_cgroup;  // the watch could not see it
   options.extra_syscalls = policy.isolation.extra_syscalls;
   CELLBLOCK_ASSIGN_OR_RETURN(confine::SeccompProgram program, confine::SeccompProgram::Build(options));
   CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd memfd, program.ToMemFd());

@@ -136,7 +136,11 @@ absl::StatusOr<Record> SessionImpl::ExecuteNow(absl::string_view code, const Exe
     record = Rejected("the session's interpreter has ended; restart the session (its files are kept)");
   } else {
     supervise::DiskUse before = supervise::ReadDiskUse(*jail_);
-    CELLBLOCK_RETURN_IF_ERROR(RunCall(code, options, record));
+    absl::Status ran = RunCall(code, options, record);
+    if (!ran.ok()) {
+      Abandon(record);
+      return ran;
+    }
     EndIfOverMemory(record);
     CleanUpAfter(record);
     FillReceipt(before, record);
@@ -202,6 +206,20 @@ void SessionImpl::EndIfOverMemory(Record& record) {
   supervise::Classify(evidence, policy_, record);
 }
 
+// What cannot be brought to an end by asking ends with its jail: the session is over, restart included.
+void SessionImpl::Abandon(Record& record) {
+  record.session_state = SessionState::kGone;
+  if (record.reason.empty()) record.reason = "the session ended: what the call left behind could not be brought to an end";
+  alive_ = false;
+  kept_busy_ = false;
+  std::unique_ptr<supervise::Worker> worker;
+  {
+    std::lock_guard<std::mutex> lock(watched_mutex_);
+    worker = std::move(worker_);
+  }
+  (void)sys::SendSignal(jail_->pidfd.get(), SIGKILL);
+}
+
 void SessionImpl::CleanUpAfter(Record& record) {
   bool gone = record.session_state == SessionState::kGone;
   if (gone) {
@@ -217,7 +235,8 @@ void SessionImpl::CleanUpAfter(Record& record) {
     request.worker_pid = worker_ != nullptr ? static_cast<uint64_t>(worker_->pid_in_jail()) : 0;
     uint64_t killed = 0;
     absl::StatusOr<sys::Message> answer = jail_->init->Ask(wire::EncodeMessage(request), {}, kKillDeadline, &killed);
-    if (answer.ok()) record.receipt.processes_killed = static_cast<int64_t>(killed);
+    if (!answer.ok()) return Abandon(record);
+    record.receipt.processes_killed = static_cast<int64_t>(killed);
     record.receipt.processes_peak = std::max<int64_t>(record.receipt.processes_peak, 1 + static_cast<int64_t>(killed));
   }
   kept_busy_ = record.receipt.threads_kept > 0 || (others && policy_.keep_processes);
@@ -277,8 +296,9 @@ absl::Status SessionImpl::Restart() {
     late_output_.clear();
     late_errors_.clear();
   }
-  (void)jail_->init->Ask(wire::EncodeMessage(wire::KillOthers{}), {}, kKillDeadline);
-  EmptyFolder(jail_->shm.get());  // memory of processes that are no more; /workspace and /tmp are files, which stay
+  // Nothing may run any more that could change what is removed next.
+  CELLBLOCK_RETURN_IF_ERROR(jail_->init->Ask(wire::EncodeMessage(wire::KillOthers{}), {}, kKillDeadline).status());
+  EmptyFolder(jail_->shm.get(), user_id_);  // memory of processes that are no more; /workspace and /tmp are files, which stay
   std::future<absl::Status> attached;
   return StartWorker(attached);
 }
@@ -287,8 +307,9 @@ absl::Status SessionImpl::PutFile(int source_fd, absl::string_view path) {
   if (!queue_.Enter()) return absl::ResourceExhaustedError("too many calls wait on this session (session.queue)");
   absl::Cleanup leave = [this] { queue_.Leave(); };
   CELLBLOCK_RETURN_IF_ERROR(session::PutFile(jail_->workspace.get(), user_id_, source_fd, path, policy_.limits.file_bytes));
-  // What the caller put there is no artifact of the next call.
-  CELLBLOCK_ASSIGN_OR_RETURN(snapshot_, collector_->TakeSnapshot());
+  // What the caller put there is no artifact of the next call; what a kept process wrote meanwhile is. Should it fail, the next call
+  // lists the upload, which harms nobody.
+  if (snapshot_.has_value()) (void)collector_->Include(path, *snapshot_);
   return absl::OkStatus();
 }
 

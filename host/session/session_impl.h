@@ -70,6 +70,7 @@ class SessionImpl : public Session, private supervise::Watched {
   void LookAtMemory();                     // kills what is over the limit, without a cgroup; under watched_mutex_
   void EndIfOverMemory(Record& record);
   void CleanUpAfter(Record& record);
+  void Abandon(Record& record);
   void CollectArtifacts(Record& record);
   void FillReceipt(const supervise::DiskUse& before, Record& record);
   void Tick() override;

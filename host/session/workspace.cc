@@ -88,7 +88,9 @@ void EmptyBelow(int folder, int depth, size_t& entries) {
     if (name == "." || name == "..") continue;
     if (++entries > kEntriesRemovedMax) return;
     if (unlinkat(folder, name.c_str(), 0) == 0 || errno != EISDIR || depth >= kDepthMax) continue;
-    if (fchmodat(folder, name.c_str(), 0700, 0) != 0) continue;
+    // By a descriptor that is a folder's for sure: the name may be a link by now.
+    absl::StatusOr<UniqueFd> closed = sys::OpenBeneath(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    if (!closed.ok() || chmod(absl::StrCat("/proc/self/fd/", closed->get()).c_str(), 0700) != 0) continue;
     absl::StatusOr<UniqueFd> below = sys::OpenBeneath(folder, name, O_RDONLY | O_DIRECTORY);
     if (below.ok()) EmptyBelow(below->get(), depth + 1, entries);
     unlinkat(folder, name.c_str(), AT_REMOVEDIR);
@@ -143,7 +145,8 @@ absl::Status GetFile(int workspace, absl::string_view path_view, int target_fd, 
   return sys::CopyAll(file.get(), target_fd, bytes_max).status();
 }
 
-void EmptyFolder(int folder) {
+void EmptyFolder(int folder, uid_t owner) {
+  AsOwner as_owner(owner);
   size_t entries = 0;
   EmptyBelow(folder, 0, entries);
 }

@@ -32,7 +32,7 @@ absl::Status GetFile(int workspace, absl::string_view path, int target_fd, int64
 absl::StatusOr<std::vector<FileEntry>> ListFiles(int workspace);
 // Removes what is in `folder` (a descriptor), as far as kDepthMax and kEntriesRemovedMax go. No process of the guest may run any more:
 // between a look and a removal it could put a link.
-void EmptyFolder(int folder);
+void EmptyFolder(int folder, uid_t owner);
 
 }  // namespace cellblock::session
 

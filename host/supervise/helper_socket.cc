@@ -1,5 +1,6 @@
 // HelperSocket: see helpers.h.
 #include <poll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <utility>
@@ -12,6 +13,8 @@
 
 namespace cellblock::supervise {
 namespace {
+
+constexpr absl::Duration kExitPoll = absl::Milliseconds(5);
 
 absl::Status WaitReadable(int fd, absl::Time deadline) {
   absl::Time start = absl::Now();
@@ -38,13 +41,22 @@ absl::Status HelperSocket::ReceiveOne(absl::Time deadline, std::optional<sys::Me
   return absl::OkStatus();
 }
 
-absl::StatusOr<sys::Message> HelperSocket::ReceiveReply(absl::Time deadline, uint64_t* value) {
+absl::StatusOr<sys::Message> HelperSocket::ReceiveAnswer(absl::Time deadline) {
   std::optional<sys::Message> answer;
   while (!answer.has_value()) CELLBLOCK_RETURN_IF_ERROR(ReceiveOne(deadline, &answer));
-  CELLBLOCK_ASSIGN_OR_RETURN(wire::Reply reply, wire::DecodeMessage<wire::Reply>(answer->bytes));
-  CELLBLOCK_RETURN_IF_ERROR(wire::StatusOf(reply));
-  if (value != nullptr) *value = reply.value;
   return *std::move(answer);
+}
+
+absl::StatusOr<sys::Message> HelperSocket::ReceiveReply(absl::Time deadline, uint64_t* value) {
+  absl::StatusOr<sys::Message> answer = ReceiveAnswer(deadline);
+  absl::StatusOr<wire::Reply> reply = answer.ok() ? wire::DecodeMessage<wire::Reply>(answer->bytes) : absl::StatusOr<wire::Reply>(answer.status());
+  if (!reply.ok()) {
+    shutdown(socket_.get(), SHUT_RDWR);
+    return reply.status();
+  }
+  CELLBLOCK_RETURN_IF_ERROR(wire::StatusOf(*reply));
+  if (value != nullptr) *value = reply->value;
+  return answer;
 }
 
 absl::StatusOr<sys::Message> HelperSocket::Ask(absl::string_view request, const std::vector<int>& descriptors, absl::Duration deadline, uint64_t* value) {
@@ -66,16 +78,21 @@ absl::Status HelperSocket::Tell(absl::string_view message) {
 absl::StatusOr<wire::ProcessExited> HelperSocket::WaitForExit(uint64_t id, absl::Duration deadline) {
   absl::Time until = absl::Now() + deadline;
   while (true) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    auto found = exits_.find(id);
-    if (found != exits_.end()) {
-      wire::ProcessExited exited = found->second;
-      exits_.erase(found);
-      return exited;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      std::optional<sys::Message> reply;
+      absl::Status received = exits_.count(id) > 0 ? absl::OkStatus() : ReceiveOne(absl::InfinitePast(), &reply);
+      if (reply.has_value()) return absl::InternalError("a helper process answered what nobody asked");
+      auto found = exits_.find(id);
+      if (found != exits_.end()) {
+        wire::ProcessExited exited = found->second;
+        exits_.erase(found);
+        return exited;
+      }
+      if (!received.ok() && (!absl::IsDeadlineExceeded(received) || absl::Now() >= until)) return received;
     }
-    std::optional<sys::Message> reply;
-    CELLBLOCK_RETURN_IF_ERROR(ReceiveOne(until, &reply));
-    if (reply.has_value()) return absl::InternalError("a helper process answered what nobody asked");
+    // Without the lock: others go on asking, and may be the ones who read this end.
+    (void)WaitReadable(socket_.get(), std::min(until, absl::Now() + kExitPoll));
   }
 }
 

@@ -65,7 +65,19 @@ absl::Status WriteNestMaps(pid_t pid, const NestOptions& options, bool as_root) 
 }  // namespace
 
 Jail::~Jail() {
-  if (pidfd.valid()) (void)sys::SendSignal(pidfd.get(), SIGKILL);  // the kernel ends the whole pid namespace with it
+  if (!pidfd.valid()) return;
+  (void)sys::SendSignal(pidfd.get(), SIGKILL);  // the kernel ends the whole pid namespace with it, and it last
+  (void)sys::WaitForExit(pidfd.get(), static_cast<int>(absl::ToInt64Milliseconds(kJailEndDeadline)));
+}
+
+absl::StatusOr<OutputPipes> MakeOutputPipes(const Jail& jail) {
+  OutputPipes pipes;
+  for (sys::PipePair* pair : {&pipes.output, &pipes.errors}) {
+    CELLBLOCK_ASSIGN_OR_RETURN(*pair, sys::MakePipe());
+    CELLBLOCK_RETURN_IF_ERROR(sys::SetNonBlocking(pair->read.get(), true));
+    if (jail.user_id != 0 && fchown(pair->write.get(), jail.user_id, jail.user_id) != 0) return sys::ErrnoStatus("give a pipe to the jail's user");
+  }
+  return pipes;
 }
 
 absl::StatusOr<std::unique_ptr<Nest>> Nest::Create(const NestOptions& options) {
@@ -125,6 +137,7 @@ absl::StatusOr<std::unique_ptr<Jail>> Nest::MakeJail(const wire::MakeJail& reque
   pair.second.Reset();
   if (answer.descriptors.size() != 1) return absl::InternalError("the jail's pidfd is missing");
   auto jail = std::make_unique<Jail>();
+  if (as_root_) jail->user_id = static_cast<uint32_t>(request.user_id);
   jail->pidfd = std::move(answer.descriptors[0]);
   jail->init = std::make_unique<HelperSocket>(std::move(pair.first));
   absl::StatusOr<sys::Message> greeting = jail->init->Greeting(kHelperDeadline);

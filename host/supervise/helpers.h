@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/unique_fd.h"
+#include "sys/files.h"
 #include "sys/proc_reader.h"
 #include "sys/sockets.h"
 #include "wire/messages.h"
@@ -32,7 +33,8 @@ class HelperSocket {
  public:
   explicit HelperSocket(UniqueFd socket) : socket_(std::move(socket)) {}
 
-  // kUnavailable when the helper has ended; kDeadlineExceeded when it is silent.
+  // kUnavailable when the helper has ended; kDeadlineExceeded when it is silent. After any such failure an answer that comes late
+  // could be taken for the next one's, so the socket is shut down, which ends the helper, and every later request is kUnavailable.
   absl::StatusOr<sys::Message> Ask(absl::string_view request, const std::vector<int>& descriptors, absl::Duration deadline, uint64_t* value = nullptr);
   absl::StatusOr<sys::Message> Greeting(absl::Duration deadline, uint64_t* value = nullptr);
   absl::Status Tell(absl::string_view message);
@@ -46,6 +48,7 @@ class HelperSocket {
 
  private:
   absl::StatusOr<sys::Message> ReceiveReply(absl::Time deadline, uint64_t* value);
+  absl::StatusOr<sys::Message> ReceiveAnswer(absl::Time deadline);
   absl::Status ReceiveOne(absl::Time deadline, std::optional<sys::Message>* reply);
 
   UniqueFd socket_;
@@ -54,15 +57,24 @@ class HelperSocket {
   std::set<uint64_t> forgotten_;
 };
 
-// A jail's PID 1. Destroying it ends the jail.
+inline constexpr absl::Duration kJailEndDeadline = absl::Seconds(5);   // for the kernel to end every process of a killed jail
+
+// A jail's PID 1. Destroying it ends the jail, and waits until its last process is gone.
 struct Jail {
   std::unique_ptr<HelperSocket> init;
   UniqueFd pidfd;
   pid_t host_pid = -1;
+  uint32_t user_id = 0;           // outside, of its user, as root; 0: the supervisor's own
   std::optional<sys::ProcReader> process;  // the init's
   UniqueFd workspace, tmp, shm;   // folders, for statfs, uploads and artifacts
   ~Jail();
 };
+
+// The two pipes for a process's output: read without blocking, and the jail's user's own, so that it can open /dev/stdout again.
+struct OutputPipes {
+  sys::PipePair output, errors;
+};
+absl::StatusOr<OutputPipes> MakeOutputPipes(const Jail& jail);
 
 struct Zygote {
   std::unique_ptr<HelperSocket> socket;

@@ -37,19 +37,18 @@ absl::StatusOr<std::unique_ptr<Worker>> Worker::Start(std::shared_ptr<Zygote> zy
 
 absl::Status Worker::Fork(const WorkerOptions& options) {
   CELLBLOCK_ASSIGN_OR_RETURN(auto channel, sys::MakeSocketPair(SOCK_STREAM));
-  CELLBLOCK_ASSIGN_OR_RETURN(sys::PipePair output, sys::MakePipe());
-  CELLBLOCK_ASSIGN_OR_RETURN(sys::PipePair errors, sys::MakePipe());
+  CELLBLOCK_ASSIGN_OR_RETURN(OutputPipes pipes, MakeOutputPipes(jail_));
   wire::ForkWorker request;
   request.spec = confine::EncodeSpec(options.spec);
-  std::vector<int> descriptors = {jail_.pidfd.get(), channel.second.get(), output.write.get(), errors.write.get(), options.seccomp_fd};
+  std::vector<int> descriptors = {jail_.pidfd.get(), channel.second.get(), pipes.output.write.get(), pipes.errors.write.get(), options.seccomp_fd};
   for (const UniqueFd& entrance : options.entrances) descriptors.push_back(entrance.get());
   CELLBLOCK_ASSIGN_OR_RETURN(sys::Message answer, zygote_->socket->Ask(wire::EncodeMessage(request), descriptors, kHelperDeadline, &id_));
   if (answer.descriptors.size() != 1) return absl::InternalError("the worker's pidfd is missing");
   pidfd_ = std::move(answer.descriptors[0]);
   channel_ = std::move(channel.first);
-  output_ = std::move(output.read);
-  errors_ = std::move(errors.read);
-  for (int fd : {channel_.get(), output_.get(), errors_.get()}) CELLBLOCK_RETURN_IF_ERROR(sys::SetNonBlocking(fd, true));
+  output_ = std::move(pipes.output.read);
+  errors_ = std::move(pipes.errors.read);
+  CELLBLOCK_RETURN_IF_ERROR(sys::SetNonBlocking(channel_.get(), true));
   CELLBLOCK_ASSIGN_OR_RETURN(pid_t pid, sys::PidOf(pidfd_.get()));
   CELLBLOCK_ASSIGN_OR_RETURN(process_, sys::ProcReader::Create(pid));
   Queue(wire::FrameType::kStart, 0, wire::EncodeBody(options.start));

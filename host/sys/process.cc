@@ -1,10 +1,12 @@
 // See process.h.
 #include "sys/process.h"
 
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -31,6 +33,20 @@ absl::StatusOr<Cloned> CloneProcess(uint64_t namespace_flags) {
   cloned.pid = static_cast<pid_t>(pid);
   if (pid > 0) cloned.pidfd.Reset(pidfd);
   return cloned;
+}
+
+void FillStandardDescriptors() {
+  int fd;
+  while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO) {
+  }
+  if (fd >= 0) close(fd);
+}
+
+void RaiseOpenFilesLimit() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 absl::StatusOr<UniqueFd> OpenPidFd(pid_t pid) {

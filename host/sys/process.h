@@ -23,6 +23,13 @@ absl::StatusOr<Cloned> CloneProcess(uint64_t namespace_flags);
 absl::StatusOr<UniqueFd> OpenPidFd(pid_t pid);
 absl::Status SendSignal(int pidfd, int signal);   // kNotFound when it has ended
 absl::Status WaitForExit(int pidfd, int timeout_ms);  // kDeadlineExceeded
+// Opens /dev/null at each of the descriptors 0, 1 and 2 that is closed. Else the next socket or file would get that number, and whatever
+// is meant for standard output would be written into it.
+void FillStandardDescriptors();
+// Raises the soft limit on open files to the hard one. Descriptors in flight on unix sockets count for the user as a whole, and a send
+// fails beyond the sender's own limit (unix(7), ETOOMANYREFS): with a limit no higher than a guest's, a guest of the same user could
+// keep ours from being sent.
+void RaiseOpenFilesLimit();
 // The process's number as this process's /proc shows it; kNotFound when it has ended and been reaped.
 absl::StatusOr<pid_t> PidOf(int pidfd);
 

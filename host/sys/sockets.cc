@@ -19,7 +19,14 @@ namespace cellblock::sys {
 absl::StatusOr<std::pair<UniqueFd, UniqueFd>> MakeSocketPair(int type) {
   int fds[2];
   if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, fds) != 0) return ErrnoStatus("make a socket pair");
-  return std::make_pair(UniqueFd(fds[0]), UniqueFd(fds[1]));
+  auto pair = std::make_pair(UniqueFd(fds[0]), UniqueFd(fds[1]));
+  if (type != SOCK_SEQPACKET) return pair;
+  // A packet must fit the send buffer, which is 208 KiB unless asked for more; the kernel doubles what it is given (socket(7)).
+  const int bytes = static_cast<int>(kMessageBytesMax);
+  for (int fd : fds) {
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes)) != 0) return ErrnoStatus("size a socket's buffer");
+  }
+  return pair;
 }
 
 absl::Status SendMessage(int socket, absl::string_view bytes, const std::vector<int>& descriptors) {

@@ -199,6 +199,7 @@ def begin_call(called_something=True):
             elif _broken(mine) or (name != "stdin" and not _usable(current)) or (name == "stdin" and current is None):
                 _renew(name)
     _order.switches = 0
+    _set_all_hooks()  # an interrupt may have left one undone
 
 
 def _restore_descriptors():

@@ -85,7 +85,8 @@ class Session {
 // Thread-safe. One per process is enough.
 class Host {
  public:
-  // Starts the nest. kFailedPrecondition names what the machine lacks and how to turn it on.
+  // Starts the nest, and raises the soft limit on open files of this process to its hard one. kFailedPrecondition names what the
+  // machine lacks and how to turn it on.
   static absl::StatusOr<std::unique_ptr<Host>> Create(HostOptions options);
   virtual ~Host() = default;                // ends every session and helper process
 

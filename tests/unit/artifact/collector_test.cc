@@ -44,6 +44,18 @@ TEST_F(CollectorTest, CollectsCreatedAndModifiedFilesOnly) {
   EXPECT_THAT(collection.notes, IsEmpty());
 }
 
+TEST_F(CollectorTest, IncludingOneFileLeavesTheOthersToBeFound) {
+  mkdir(In("in").c_str(), 0755);
+  Collector collector = MakeCollector();
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(Snapshot before, collector.TakeSnapshot());
+  Write("in/upload.csv", "a");
+  Write("in/other.csv", "a");
+  Write("in.csv", "a");
+  ASSERT_THAT(collector.Include("in/upload.csv", before), IsOk());
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(Collection collection, collector.Collect(before, 1));
+  EXPECT_THAT(Paths(collection), ElementsAre("in.csv", "in/other.csv"));
+}
+
 TEST_F(CollectorTest, SeesRenamesReplacementsAndRestoredTimes) {
   Write("a", "same");
   Write("b", "12345");

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 namespace cellblock::capture {
@@ -63,11 +64,31 @@ TEST(EventLogTest, SlowTextOfOneStreamMergesFromHalfTheMaximum) {
 
 TEST(EventLogTest, OtherEventsStopAtTheMaximum) {
   EventLog log;
-  Event clear;
-  clear.type = Type::kClear;
-  for (size_t i = 0; i < EventLog::kOtherEventsMax; ++i) ASSERT_TRUE(log.Add(clear));
-  EXPECT_FALSE(log.Add(clear));
+  Event display;
+  display.type = Type::kDisplay;
+  for (size_t i = 0; i < EventLog::kOtherEventsMax; ++i) ASSERT_TRUE(log.Add(display));
+  EXPECT_FALSE(log.Add(display));
   EXPECT_EQ(log.events().size(), EventLog::kOtherEventsMax);
+}
+
+// A progress display that clears itself often ends as it must.
+TEST(EventLogTest, WhatWasClearedGivesWayAtTheMaximum) {
+  for (bool wait : {false, true}) {
+    EventLog log;
+    Event clear;
+    clear.type = Type::kClear;
+    clear.wait = wait;
+    for (size_t i = 0; i < 3 * EventLog::kOtherEventsMax; ++i) {
+      log.AddText(Type::kStdout, absl::StrCat(i, ";"), absl::Seconds(static_cast<double>(i)), false);
+      ASSERT_TRUE(log.Add(clear)) << i;
+    }
+    log.AddText(Type::kStdout, "LAST", absl::Hours(10), false);
+    ASSERT_GE(log.events().size(), 2u);
+    EXPECT_LE(log.events().size(), EventLog::kTextEventsMax + EventLog::kOtherEventsMax);
+    EXPECT_EQ(log.events().back().text, "LAST");
+    EXPECT_EQ(log.events()[log.events().size() - 2].type, Type::kClear);
+    EXPECT_EQ(log.events()[log.events().size() - 3].text, absl::StrCat(3 * EventLog::kOtherEventsMax - 1, ";"));
+  }
 }
 
 }  // namespace

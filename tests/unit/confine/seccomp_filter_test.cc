@@ -62,8 +62,8 @@ const Filter& WithInet() {
   static const Filter* filter = new Filter({.allow_inet = true});
   return *filter;
 }
-const Filter& WithoutMemfd() {
-  static const Filter* filter = new Filter({.allow_memfd = false});
+const Filter& WithoutUncounted() {
+  static const Filter* filter = new Filter({.allow_uncounted_memory = false});
   return *filter;
 }
 const Filter& WithoutExec() {
@@ -79,7 +79,7 @@ const std::vector<uint64_t>& Values() {
     for (uint64_t v = 0; v < 128; ++v) all.insert(v);
     for (unsigned bit = 0; bit < 32; ++bit) all.insert({uint64_t{1} << bit, 0xffffffff & ~(uint64_t{1} << bit)});
     for (uint64_t v = 0x5400; v < 0x5480; ++v) all.insert(v);
-    for (const ArgumentRule& rule : ArgumentRules(true)) {
+    for (const ArgumentRule& rule : ArgumentRules({.allow_inet = true})) {
       for (const Condition& c : rule.conditions) all.insert({c.value, c.value ^ 1, uint64_t{c.value} | ~c.mask, 0xffffffff & ~uint64_t{c.value}});
     }
     all.insert(0xffffffff);
@@ -203,10 +203,19 @@ TEST(SeccompFilterTest, KeepsHugePagesOfTheHostAway) {
   EXPECT_EQ(Default().Ask(__NR_memfd_create, {0, MFD_HUGETLB}), "EINVAL");
 }
 
-TEST(SeccompFilterTest, TurnsMemoryFilesOffWhenAsked) {
-  EXPECT_EQ(WithoutMemfd().Ask(__NR_memfd_create, {0, 1}), "ENOSYS");
-  EXPECT_EQ(WithoutMemfd().Ask(__NR_memfd_create, {0, MFD_HUGETLB}), "ENOSYS");
-  EXPECT_EQ(WithoutMemfd().Ask(__NR_mmap, {0, 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS}), "allow");
+TEST(SeccompFilterTest, LetsProcessesSetTheirOwnLimitsAlone) {
+  EXPECT_EQ(Default().Ask(__NR_prlimit64, {0, 7}), "allow");
+  for (uint64_t pid : {uint64_t{1}, uint64_t{2}, uint64_t{0x80000000}, uint64_t{0xffffffff}}) EXPECT_EQ(Default().Ask(__NR_prlimit64, {pid, 7}), "EPERM") << pid;
+}
+
+TEST(SeccompFilterTest, TurnsUncountedMemoryOffWhenAsked) {
+  EXPECT_EQ(WithoutUncounted().Ask(__NR_memfd_create, {0, 1}), "ENOSYS");
+  EXPECT_EQ(WithoutUncounted().Ask(__NR_memfd_create, {0, MFD_HUGETLB}), "ENOSYS");
+  EXPECT_EQ(WithoutUncounted().Ask(__NR_setsockopt, {3, SOL_SOCKET, SO_SNDBUF}), "EPERM");
+  EXPECT_EQ(WithoutUncounted().Ask(__NR_setsockopt, {3, SOL_SOCKET, SO_RCVBUFFORCE}), "EPERM");
+  EXPECT_EQ(WithoutUncounted().Ask(__NR_setsockopt, {3, SOL_SOCKET, SO_REUSEADDR}), "allow");
+  EXPECT_EQ(Default().Ask(__NR_setsockopt, {3, SOL_SOCKET, SO_SNDBUF}), "allow");
+  EXPECT_EQ(WithoutUncounted().Ask(__NR_mmap, {0, 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS}), "allow");
 }
 
 TEST(SeccompFilterTest, TurnsExecOffWhenAsked) {
@@ -333,7 +342,7 @@ TEST(SeccompFilterTest, HasTheEffectThatTheReviewedListStates) {
   absl::StrAppend(&actual, "# ", whole, " calls allowed, ", partly, " allowed for some arguments\n");
   absl::StrAppend(&actual, "# with allow_inet:\n", Difference(base, Effect(WithInet())));
   absl::StrAppend(&actual, "# without allow_exec:\n", Difference(base, Effect(WithoutExec())));
-  absl::StrAppend(&actual, "# without allow_memfd:\n", Difference(base, Effect(WithoutMemfd())));
+  absl::StrAppend(&actual, "# without allow_uncounted_memory:\n", Difference(base, Effect(WithoutUncounted())));
 
   std::ifstream file(CELLBLOCK_ALLOWED_SYSCALLS);
   std::stringstream text;

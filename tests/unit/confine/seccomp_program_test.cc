@@ -36,7 +36,7 @@ TEST(SeccompProgramTest, RefusesExtraCallsThatAreDeniedOnPurpose) {
 }
 
 TEST(SeccompProgramTest, RefusesExtraCallsThatAreAllowedForSomeArguments) {
-  for (const ArgumentRule& rule : ArgumentRules(/*allow_inet=*/false)) {
+  for (const ArgumentRule& rule : ArgumentRules({})) {
     EXPECT_THAT(BuildWith({rule.call}), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("only"))) << rule.call;
   }
 }
@@ -98,7 +98,7 @@ TEST(SeccompGroupsTest, NoCallStandsInTwoGroups) {
   for (const CallGroup& group : DeniedGroups()) add(group);
   add(ExecGroup());
   std::vector<std::string> by_argument;
-  for (const ArgumentRule& rule : ArgumentRules(true)) by_argument.push_back(rule.call);
+  for (const ArgumentRule& rule : ArgumentRules({.allow_inet = true})) by_argument.push_back(rule.call);
   by_argument.erase(std::unique(by_argument.begin(), by_argument.end()), by_argument.end());
   std::sort(all.begin(), all.end());
   EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end());

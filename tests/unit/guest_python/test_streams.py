@@ -34,6 +34,12 @@ class OrderTest(unittest.TestCase):
         alternating = [kind for kind, _ in outcome.events]
         self.assertGreaterEqual(len(alternating), streams.SWITCHES_MAX)
 
+    def test_a_switch_that_was_interrupted_is_made_good_before_the_next_cell(self):
+        with Session() as session:
+            session.run("import sys; [stream.__dict__.pop('write', None) for stream in (sys.stdout, sys.stderr)]; None")
+            outcome = session.run("for i in range(3): print(i); print(i, file=sys.stderr)")
+            self.assertEqual([kind for kind in outcome.kinds() if kind.startswith("std")], ["stdout", "stderr"] * 3)
+
     def test_displays_come_between_the_prints_around_them(self):
         outcome = self.session.run("print('a', end='')\ndisplay(1)\nprint('b')\n2")
         self.assertEqual(outcome.kinds(), ["stdout", "display", "stdout", "result"])

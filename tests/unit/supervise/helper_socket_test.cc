@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "absl/time/clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "supervise/helpers.h"
@@ -51,6 +52,28 @@ TEST_F(HelperSocketTest, GivesEachExitOnceAndForgetsWhatNobodyWants) {
 TEST_F(HelperSocketTest, CarriesTheHelpersError) {
   Reply(absl::FailedPreconditionError("mount proc: Operation not permitted"));
   EXPECT_THAT(mine_->Ask("request", {}, absl::Seconds(5)), StatusIs(absl::StatusCode::kFailedPrecondition, ::testing::HasSubstr("mount proc")));
+}
+
+TEST_F(HelperSocketTest, TakesNoLateAnswerForAnother) {
+  EXPECT_THAT(mine_->Ask("first", {}, absl::Milliseconds(20)), StatusIs(absl::StatusCode::kDeadlineExceeded, ::testing::_));
+  (void)sys::SendMessage(helper_.get(), wire::EncodeMessage(wire::ReplyFor(absl::OkStatus(), 1)));
+  EXPECT_THAT(mine_->Ask("second", {}, absl::Seconds(5)), StatusIs(absl::StatusCode::kUnavailable, ::testing::_));
+  char byte;
+  while (recv(helper_.get(), &byte, 1, MSG_DONTWAIT) > 0) {
+  }
+  EXPECT_EQ(recv(helper_.get(), &byte, 1, MSG_DONTWAIT), 0) << "the helper sees the end, and ends";
+}
+
+TEST_F(HelperSocketTest, WaitingForAnEndKeepsNobodyFromAsking) {
+  std::thread waiting([this] { EXPECT_THAT(mine_->WaitForExit(7, absl::Seconds(20)), IsOk()); });
+  absl::SleepFor(absl::Milliseconds(50));
+  Reply(absl::OkStatus(), 42);
+  uint64_t value = 0;
+  // The reply is there before the question, so the waiting thread must not have read it.
+  EXPECT_THAT(mine_->Ask("request", {}, absl::Seconds(5), &value), IsOk());
+  EXPECT_EQ(value, 42u);
+  Exit(7);
+  waiting.join();
 }
 
 TEST_F(HelperSocketTest, SaysWhenTheHelperIsSilentOrGone) {
