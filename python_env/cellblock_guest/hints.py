@@ -257,8 +257,9 @@ def _parser_error(error, shell):
 
 
 def _broken_pool(error, shell):
-    return ("A worker process ended abruptly: often killed for memory, or it could not import what it was given. Use fewer workers or smaller "
-            "inputs, or run the function without the pool to see its error.")
+    return ("A worker process ended abruptly. If the pool was made in an earlier call: worker processes are ended with the call that started them "
+            "(keep_processes in the policy), so make the pool in the call that uses it. Else it was often killed for memory, or could not import "
+            "what it was given: use fewer workers or smaller inputs, or run the function without the pool to see its error.")
 
 
 def _eof(error, shell):

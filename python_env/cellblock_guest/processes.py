@@ -15,6 +15,7 @@ from . import children, environment, imports, session
 from .definitions import VALUES_BYTES_MAX, Definitions, simple
 
 _TRACKERS = ("multiprocessing.resource_tracker", "joblib.externals.loky.backend.resource_tracker")
+_REUSABLE_EXECUTOR = "joblib.externals.loky.reusable_executor"
 _definitions = None
 _forgetting = threading.Lock()
 _popens = weakref.WeakSet()  # every subprocess.Popen that was started here
@@ -65,6 +66,29 @@ def begin_call():
         module = sys.modules.get(name)
         if module is not None:
             _forget_if_killed(module._resource_tracker)
+    module = sys.modules.get(_REUSABLE_EXECUTOR)
+    if module is not None and module._executor is not None:
+        try:
+            _forget_executor_if_killed(module)
+        except Exception:
+            pass  # user code has been there
+
+
+def _forget_executor_if_killed(module):
+    """joblib keeps its workers for the next Parallel(), which may come before the executor's own thread has found them dead, and would
+    then fail. That thread goes on to clear the old executor away; it needs it for that."""
+    executor = module._executor
+    if executor._flags.broken is None and all(worker.exitcode in (None, 0) for worker in list(executor._processes.values())):
+        return
+    if not module._executor_lock.acquire(blocking=False):
+        return  # a thread of an earlier call is making a new one
+    try:
+        if module._executor is executor:
+            if executor._executor_manager_thread is not None:
+                executor._executor_manager_thread._cellblock_executor = executor
+            module._executor = module._executor_kwargs = None
+    finally:
+        module._executor_lock.release()
 
 
 def _now():

@@ -1,11 +1,32 @@
 # Child processes: functions of cells in fork, spawn and forkserver pools, executors and joblib; also those defined after the pool.
 # Never a hang. CASES rows 5, 6, 7, 59 on the Python side.
 
+import time
 import unittest
 
 from support import Session, run
 
 SECONDS = 60  # for a call that must not hang
+LOKY_WORKERS = "sys.modules['joblib.externals.loky.reusable_executor']._executor._processes"
+
+
+def kill_workers(session, processes):
+    """What the supervisor does at the end of a call; how many they were."""
+    pids = session.ask(f"list({processes})")
+    session.ask(f"[os.kill(pid, 9) for pid in {pids}]")
+    for pid in pids:
+        while is_running(pid):
+            time.sleep(0.001)
+    return len(pids)
+
+
+def is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
 
 
 class PoolTest(unittest.TestCase):
@@ -93,6 +114,24 @@ class PoolTest(unittest.TestCase):
     def test_joblib(self):
         self.assertEqual(self.value("from joblib import Parallel, delayed\nParallel(2)(delayed(abs)(i) for i in range(4)), Parallel(2)(delayed(f)(i) for i in range(4))"), "([0, 1, 2, 3], [0, 1, 4, 9])")
         self.assertEqual(self.value("Parallel(2, backend='multiprocessing')(delayed(f)(i) for i in range(3)), Parallel(2, prefer='threads')(delayed(f)(i) for i in range(3))"), "([0, 1, 4], [0, 1, 4])")
+
+    def test_joblib_workers_killed_between_calls_are_replaced_without_a_word(self):
+        code = "from joblib import Parallel, delayed\nParallel(2)(delayed(abs)(-i) for i in range(3))"
+        self.value(code)
+        for _ in range(4):
+            self.assertGreaterEqual(kill_workers(self.session, LOKY_WORKERS), 1)
+            outcome = self.session.run(code, seconds=SECONDS)
+            self.assertEqual((outcome.status, outcome.result, outcome.stderr), ("ok", "[0, 1, 2]", ""), outcome.error)
+
+    def test_joblib_workers_that_live_on_are_used_again(self):
+        code = "from joblib import Parallel, delayed\nsorted(set(Parallel(2)(delayed(os.getpid)() for i in range(20))))"
+        pids = self.value(code)
+        self.assertTrue(set(eval(self.value(code))) & set(eval(pids)))
+
+    def test_a_pool_of_an_earlier_call_says_what_became_of_its_workers(self):
+        self.value("from concurrent.futures import ProcessPoolExecutor\ne = ProcessPoolExecutor(1)\ne.submit(abs, -1).result()")
+        kill_workers(self.session, "sys.modules['__main__'].e._processes")
+        self.assertIn("keep_processes", self.session.run("e.submit(abs, -1).result()", seconds=SECONDS).error["hint"])
 
     def test_forest_in_parallel(self):
         outcome = self.session.run("from sklearn.ensemble import RandomForestClassifier\nimport numpy as np\nX = np.arange(40).reshape(20, 2); y = np.arange(20) % 2\nRandomForestClassifier(n_estimators=8, n_jobs=-1, random_state=0).fit(X, y).predict(X[:3]).tolist()", seconds=SECONDS)
