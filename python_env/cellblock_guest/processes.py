@@ -2,8 +2,10 @@
 # under every start method; lets a Pool whose worker died fail instead of waiting for ever; and clears away helper processes that
 # were killed when an earlier call ended. Worker. Children run in the same jail, with the user's rights.
 
+import contextlib
 import functools
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -16,6 +18,8 @@ from .definitions import VALUES_BYTES_MAX, Definitions, simple
 
 _TRACKERS = ("multiprocessing.resource_tracker", "joblib.externals.loky.backend.resource_tracker")
 _REUSABLE_EXECUTOR = "joblib.externals.loky.reusable_executor"
+CHILDREN_MAX = 4096  # zombies looked at before a call
+_PEEK = os.WEXITED | os.WNOHANG | os.WNOWAIT
 _definitions = None
 _forgetting = threading.Lock()
 _popens = weakref.WeakSet()  # every subprocess.Popen that was started here
@@ -51,7 +55,7 @@ def set_up(shell):
 
 def begin_call():
     """Processes that were killed when the last call ended are waited for, where their objects have not been: a zombie takes up one of
-    limits.processes. What user code forked by hand it must wait for by hand, as ever."""
+    limits.processes. What user code forked by hand it must wait for by hand, as ever, unless it was killed."""
     for popen in list(_popens):
         try:
             if popen.poll() is not None:
@@ -72,6 +76,52 @@ def begin_call():
             _forget_executor_if_killed(module)
         except Exception:
             pass  # user code has been there
+    if session.current.last_called_something:  # else it started nothing; the look is a tenth of a small cell's time
+        _reap_killed()
+
+
+def _reap_killed():
+    """Zombies of children that nobody's object stands for. The ones that ended by themselves stay for whoever wants their exit code."""
+    for _ in range(CHILDREN_MAX):
+        try:
+            ended = os.waitid(os.P_ALL, 0, _PEEK)
+        except OSError:
+            return  # no children at all: the usual case
+        if ended is None:
+            return
+        if not _reap_if_killed(ended):
+            break  # it hides the others from such a look
+    else:
+        return
+    try:
+        pids = [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+    except OSError:
+        return
+    for pid in pids[:CHILDREN_MAX]:
+        try:
+            ended = os.waitid(os.P_PID, pid, _PEEK)
+        except OSError:
+            continue  # not ours
+        if ended is not None:
+            _reap_if_killed(ended)
+
+
+def _reap_if_killed(ended):
+    if ended.si_code != os.CLD_KILLED or ended.si_status != signal.SIGKILL:
+        return False
+    with contextlib.suppress(OSError):
+        os.waitpid(ended.si_pid, os.WNOHANG)
+    module = sys.modules.get("multiprocessing.forkserver")
+    if module is not None and module._forkserver._forkserver_pid == ended.si_pid:
+        _forget_server(module._forkserver)
+    return True
+
+
+def _forget_server(server):
+    """As it does itself when it finds its process dead; it must be able to wait for it, though."""
+    with contextlib.suppress(OSError, TypeError):
+        os.close(server._forkserver_alive_fd)
+    server._forkserver_address = server._forkserver_alive_fd = server._forkserver_pid = None
 
 
 def _forget_executor_if_killed(module):

@@ -17,7 +17,8 @@ class Session:
         self.options = {}
         self.call = 0
         self.cells_run = 0
-        self.called_something = True  # the last cell may have called functions
+        self.called_something = True  # the running cell, or the last one if none runs, may call functions
+        self.last_called_something = True  # and the one before
         self.in_child = False
         self.in_call = False  # the channel takes events during a call alone; a thread may want to send one at any time
         self.pid = 0

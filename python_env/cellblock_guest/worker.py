@@ -39,6 +39,7 @@ def run(code, options):
         current.call = options.get("call") or 0
         current.cells_run += 1
         current.in_call = True
+        current.last_called_something = current.called_something
         streams.begin_call(current.called_something)
         current.called_something = "(" in code or "import" in code or "%" in code or "!" in code
         environment.set_arguments(options)

@@ -1,6 +1,7 @@
 # Child processes: functions of cells in fork, spawn and forkserver pools, executors and joblib; also those defined after the pool.
 # Never a hang. CASES rows 5, 6, 7, 59 on the Python side.
 
+import os
 import time
 import unittest
 
@@ -27,6 +28,14 @@ def is_running(pid):
     except (FileNotFoundError, ProcessLookupError):
         return False
 
+
+
+def parent_of(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return int(file.read().rpartition(")")[2].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
 
 
 class PoolTest(unittest.TestCase):
@@ -146,6 +155,45 @@ class PoolTest(unittest.TestCase):
     def test_interpreter_for_children(self):
         outcome = self.session.run("import subprocess\nsubprocess.run([sys.executable, '-c', 'import numpy, sys; print(sys.executable)']).returncode", seconds=SECONDS)
         self.assertEqual((outcome.stdout, outcome.result), ("/usr/bin/python3\n", "0"))
+
+
+class ZombieTest(unittest.TestCase):
+    def setUp(self):
+        self.session = Session()
+        self.addCleanup(self.session.close)
+        self.session.run("import os, signal, time\ndef fork():\n    pid = os.fork()\n    if pid == 0:\n        time.sleep(60)\n        os._exit(0)\n    return pid")
+
+    def children(self):
+        return {int(name) for name in os.listdir("/proc") if name.isdecimal() and parent_of(name) == self.session.pid}
+
+    def test_killed_children_that_were_forked_by_hand_are_reaped_before_the_next_call(self):
+        self.session.run("pids = [fork() for _ in range(20)]")
+        self.assertEqual(len(self.children()), 20)
+        kill_workers(self.session, "sys.modules['__main__'].pids")
+        self.assertEqual(len(self.children()), 20)
+        self.session.run("1")
+        self.assertEqual(self.children(), set())
+
+    def test_children_that_ended_by_themselves_stay_for_the_users_wait(self):
+        self.session.run("def end(code):\n    pid = os.fork()\n    if pid == 0: os._exit(code)\n    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)\n    return pid\n"
+                         "first, killed, other, last = end(3), fork(), fork(), end(4)\nos.kill(other, signal.SIGTERM)\nos.waitid(os.P_PID, other, os.WEXITED | os.WNOWAIT)")
+        kill_workers(self.session, "[sys.modules['__main__'].killed]")
+        outcome = self.session.run("[os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in (first, other, last)]")
+        self.assertEqual((outcome.result, self.children()), ("[3, -15, 4]", set()), outcome.error)
+
+    def test_a_killed_forkserver_is_started_anew(self):
+        code = "import multiprocessing\nwith multiprocessing.get_context('forkserver').Pool(1) as p: r = p.map(abs, [-1])\nr"
+        self.assertEqual(self.session.run(code, seconds=SECONDS).result, "[1]")
+        kill_workers(self.session, "[sys.modules['multiprocessing.forkserver']._forkserver._forkserver_pid]")
+        self.session.run("1")
+        outcome = self.session.run(code, seconds=SECONDS)
+        self.assertEqual((outcome.result, outcome.stderr), ("[1]", ""), outcome.error)
+
+    def test_exit_codes_of_killed_programs_are_kept(self):
+        self.session.run("import subprocess, multiprocessing\na = subprocess.Popen(['sleep', '60'])\nb = multiprocessing.Process(target=time.sleep, args=(60,)); b.start()")
+        kill_workers(self.session, "[sys.modules['__main__'].a.pid, sys.modules['__main__'].b.pid]")
+        self.session.run("1")
+        self.assertEqual(self.session.run("a.wait(), b.exitcode").result, "(-9, -9)")
 
 
 class DefinitionsTest(unittest.TestCase):
