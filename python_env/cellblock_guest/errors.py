@@ -6,7 +6,7 @@ import codeop
 import os
 import traceback
 
-from . import streams
+from . import own_builtins, streams
 
 VALUE_BYTES_MAX = 60_000  # an error's frame holds four texts of 60 KiB
 TRACEBACK_BYTES_MAX = 60_000
@@ -197,17 +197,37 @@ def _cut_lines(text):
     return "\n".join(lines)
 
 
+def _format(error):
+    _restore_sources()
+    report = traceback.TracebackException(type(error), error, traceback_of(error), lookup_lines=False, compact=True)
+    _trim_all(report)
+    return "".join(report.format()).rstrip("\n")
+
+
+def _format_with_own_builtins(error):
+    """The text, if it was builtins which a cell replaced that failed; "" if it was the exception's own code."""
+    values = own_builtins.replaced()
+    if not values:
+        return ""
+    try:
+        own_builtins.restore(own_builtins.originals(values))
+        text = _format(error)
+    except Exception:
+        own_builtins.restore(values)
+        return ""
+    own_builtins.restore(values)
+    own_builtins.put_back()
+    return text
+
+
 def text_of(error):
     """The traceback text, as CPython would print it, trimmed. Never raises, except for an interrupt."""
     if name_of(error) == "UsageError" and type(error).__module__ == "IPython.core.error":
         return f"UsageError: {value_of(error)}"
     try:
-        _restore_sources()
-        report = traceback.TracebackException(type(error), error, traceback_of(error), lookup_lines=False, compact=True)
-        _trim_all(report)
-        text = "".join(report.format()).rstrip("\n")
+        text = _format(error)
     except Exception as problem:
-        text = f"{name_of(error)}: {value_of(error)}\n(traceback left out: formatting it raised {name_of(problem)})"
+        text = _format_with_own_builtins(error) or f"{name_of(error)}: {value_of(error)}\n(traceback left out: formatting it raised {name_of(problem)})"
     return cut(_cut_lines(text), TRACEBACK_BYTES_MAX, "traceback")
 
 

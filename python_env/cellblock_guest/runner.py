@@ -227,6 +227,8 @@ def run_call(runner, code, options):
         gate.open = False
         shell.fail(error)
     own_builtins.check()
+    if shell.cell_error is not None and own_builtins.broke_the_runner(shell.cell_error, shell.compile._filename_map):
+        own_builtins.put_back()
     shell.executing = 0
     figures.end_call(shell)
     error, shell.cell_error = shell.cell_error, None

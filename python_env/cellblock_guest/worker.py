@@ -46,6 +46,7 @@ def run(code, options):
         status, exit_code = runner.run_call(_runner, code, options)
     except BaseException as error:
         own_builtins.check()
+        own_builtins.put_back()
         status = _salvage(error)
     finally:
         interrupts.gate.open = False

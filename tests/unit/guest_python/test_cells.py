@@ -143,6 +143,24 @@ class StateTest(unittest.TestCase):
         self.run_cell("builtins.abs = lambda x: 'mine'")
         self.assertEqual(self.run_cell("abs(-1)").result, "'mine'")
 
+    def test_builtins_that_fail_in_the_sessions_own_code_are_put_back_and_the_user_is_told(self):
+        for name in ("isinstance", "getattr", "hasattr", "str", "issubclass", "tuple", "map", "compile", "next", "list", "max", "__import__"):
+            for broken in ("lambda *a, **k: 1/0", "object().__eq__", "range"):
+                with self.subTest(name=name, broken=broken), Session() as session:
+                    session.run(f"import builtins\nbuiltins.{name} = {broken}")
+                    told = "".join(session.run(cell).stderr for cell in ("x = (", "1/0", "%time 1"))
+                    self.assertEqual(told.count("put back"), 1 if name == "isinstance" else min(told.count("put back"), 1), told)
+                    outcome = session.run("print('works')\n2")
+                    self.assertEqual((outcome.status, outcome.stdout, outcome.result), ("ok", "works\n", "2"), outcome.error)
+                    self.assertEqual(session.run("x = (").error["name"], "SyntaxError")
+                    self.assertIn("line 1, in <module>\n", session.run("1/0").error["traceback"])
+
+    def test_wrappers_of_builtins_that_work_stay_whatever_the_cells_raise(self):
+        self.run_cell("import builtins\nreal = isinstance\ndef isinstance_(o, c): return real(o, c)\nbuiltins.isinstance = isinstance_\nclass E(Exception):\n    @property\n    def __notes__(self): raise ValueError")
+        for cell in ("x = (", "1/0", "%nosuch", "raise MemoryError", "x = '\0'", "(" * 300, "raise E", "await nope", "return 1", "isinstance(1, 2)", "'\ud800'.encode()"):
+            self.assertEqual(self.run_cell(cell).stderr, "", cell)
+        self.assertEqual(self.run_cell("builtins.isinstance is isinstance_").result, "True")
+
     def test_a_forked_child_that_runs_to_the_end_of_its_cell_ends_there(self):
         outcome = self.run_cell("import os\npid = os.fork()\nif pid == 0:\n    print('child', flush=True)\nelse:\n    _, s = os.waitpid(pid, 0)\n    print('status', os.waitstatus_to_exitcode(s))")
         self.assertEqual(outcome.stdout, "child\nstatus 0\n")
