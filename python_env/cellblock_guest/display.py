@@ -108,8 +108,8 @@ class GuestDisplayHook(DisplayHook):
     def __call__(self, result=None):
         if "_" in builtins.__dict__:
             self.check_for_underscore()
-        if result is None or self.quiet():
-            return
+        if result is None or session.current.in_child or self.quiet():
+            return  # a forked child that goes on in the cell has no value to show: it is not the cell
         self._is_active = True
         try:
             if figures.was_shown(result):

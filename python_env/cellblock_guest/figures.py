@@ -195,7 +195,7 @@ def flush(shell):
     """Shows what is still open and closes it: at the end of each cell, also of one that a magic runs inside another. An error in
     drawing is the cell's, if it has none yet."""
     managers = _managers()
-    if not managers:
+    if not managers or session.current.in_child:  # a forked child is not the cell, which shows them itself
         return
     interrupted = issubclass(type(shell.cell_error), KeyboardInterrupt)
     deadline = time.monotonic() + INTERRUPTED_SECONDS if interrupted else None

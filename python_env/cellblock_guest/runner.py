@@ -230,7 +230,8 @@ def run_call(runner, code, options):
     if shell.cell_error is not None and own_builtins.broke_the_runner(shell.cell_error, shell.compile._filename_map):
         own_builtins.put_back()
     shell.executing = 0
-    figures.end_call(shell)
+    if not session.current.in_child:
+        figures.end_call(shell)
     error, shell.cell_error = shell.cell_error, None
     if error is None:
         return "ok", None
@@ -240,6 +241,9 @@ def run_call(runner, code, options):
 def _report(shell, error):
     if issubclass(type(error), SystemExit):
         return "exited", _exit_code(error)
+    if session.current.in_child:  # forked by the cell: it has no record that the error could stand in
+        streams.write_stderr(errors.text_of(error) + "\n")
+        return "error", None
     session.emit("error", errors.report(error, hints.hint_for(error, shell)))
     if issubclass(type(error), MemoryError):
         errors.release(error)

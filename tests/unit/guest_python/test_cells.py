@@ -169,6 +169,20 @@ class StateTest(unittest.TestCase):
         self.assertEqual(self.run_cell("2").result, "2")
 
 
+    def test_an_error_in_a_forked_child_is_on_stderr_with_its_lines(self):
+        outcome = self.run_cell("import os\nif os.fork() == 0: raise ValueError('child died')\nos.waitstatus_to_exitcode(os.wait()[1])")
+        self.assertEqual((outcome.status, outcome.result, outcome.stdout), ("ok", "1", ""))
+        self.assertEqual(outcome.stderr, "Traceback (most recent call last):\n  File \"Cell In[1]\", line 2, in <module>\n    if os.fork() == 0: raise ValueError('child died')\n                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\nValueError: child died\n")
+        outcome = self.run_cell("if os.fork() == 0: raise SystemExit(4)\nos.waitstatus_to_exitcode(os.wait()[1])")
+        self.assertEqual((outcome.result, outcome.stderr), ("4", ""))
+
+    def test_a_forked_child_that_runs_to_the_end_shows_no_value_and_no_figure(self):
+        outcome = self.run_cell("import os\npid = os.fork()\nif pid: os.waitpid(pid, 0)\n'v'")
+        self.assertEqual((outcome.result, outcome.stdout), ("'v'", ""))
+        outcome = self.run_cell("import matplotlib.pyplot as plt\nplt.plot([1])\npid = os.fork()\nif pid: os.waitpid(pid, 0)")
+        self.assertEqual((len(outcome.images), outcome.stdout, outcome.stderr), (1, "", ""))
+
+
 class MagicTest(unittest.TestCase):
     def setUp(self):
         self.session = Session()
