@@ -187,7 +187,33 @@ def _trim_all(report):
         seen.add(id(one))
         if one.stack is not None:
             one.stack = _trim(one.stack)
+        if getattr(one, "filename", None) is not None and one.text is None:
+            _add_line(one)
         todo += [one.__cause__, one.__context__, *(one.exceptions or ())]
+
+
+def _add_line(report):
+    """An error that the compiler finds after parsing (return outside of a function) has no line with it unless its file is on disk."""
+    shift = _shifts().get(report.filename)
+    lines = _sources.lines_of(report.filename if shift is None else _sources.cell_name) if _sources is not None else ()
+    number = int(report.lineno or 0) + (shift or 0)
+    if not 0 < number <= len(lines):
+        return
+    line = report.text = lines[number - 1]
+    ends_there = report.end_lineno == report.lineno and report.end_offset
+    indent = _sources.column_shift if report.filename == _sources.cell_name else 0
+    report.end_offset = _characters(line, report.end_offset, indent) if ends_there else len(line.rstrip()) + 1
+    report.offset = report.offset and _characters(line, report.offset, indent)
+
+
+def _characters(line, offset, indent=0):
+    """A column of the submitted line, from 1 and in characters, of a column that the compiler gave: in bytes, without indentation."""
+    return len(line.encode("utf-8", "surrogatepass")[: offset - 1 + indent].decode("utf-8", "ignore")) + 1
+
+
+def _shifts():
+    """{code name: lines to add} of the running cell and its parts."""
+    return {_sources.cell_name: 0, **_sources.aliases} if _sources is not None else {}
 
 
 def _cut_lines(text):
@@ -249,9 +275,14 @@ def position(error):
     """(line, column) from 1 in the submitted code: of a syntax error in it, else of its deepest frame; (0, 0) when unknown."""
     try:
         cell = _sources.cell_name
-        shifts = {cell: 0, **_sources.aliases}
+        shifts = _shifts()
         if issubclass(type(error), SyntaxError) and error.filename in shifts and error.lineno:
-            return int(error.lineno) + shifts[error.filename], max(int(error.offset or 0), 0)
+            line, column = int(error.lineno) + shifts[error.filename], max(int(error.offset or 0), 0)
+            lines = _sources.lines_of(cell)
+            if error.text is None and column and 0 < line <= len(lines):
+                indent = _sources.column_shift if error.filename == cell else 0
+                column = _characters(lines[line - 1], column, indent) - indent
+            return line, column
         found, tb = None, traceback_of(error)
         while tb is not None:
             if tb.tb_frame.f_code.co_filename in shifts:

@@ -10,7 +10,7 @@ SAMPLES = {
     "error in the middle": ["print('before')\n1/0\nprint('after')"],
     "nested functions": ["def f(x):\n    def g(y):\n        return y / 0\n    return g(x)\nf(1)"],
     "function of an earlier cell": ["def f(x):\n    return x['k']", "f({})", "f(\n  {'a': 1}\n)"],
-    "syntax errors": ["x = (", "x = 1 +", "if True\n    pass", "  x = 1\n y = 2", "'abc", "def f(:\n  pass", "x ==== 2", "print 'a'", "f(a b)", "1 = x", "x = 'é' +* 2"],
+    "syntax errors": ["x = (", "x = 1 +", "if True\n    pass", "  x = 1\n y = 2", "'abc", "def f(:\n  pass", "x ==== 2", "print 'a'", "f(a b)", "1 = x", "x = 'é' +* 2", "return 5", "x = 1\nyield 5", "break", "def f():\n    nonlocal b", "'é'; return 1"],
     "indentation": ["if True:\nx = 1", "    x = 1\n    x", "\tif 1:\n\t\tprint(2)", "def f():\n    return 1\n  x"],
     "late compile errors": ["print('ran')\nreturn 5", "y = 1\nyield y", "z = 1\nbreak", "w = 2\nfor i in (1,):\n    nonlocal w\nw", "del f()", "print(1)\ndef f():\n    x = 1\n    global x"],
     "constants of two statements": ["a = 257\nb = 257\na is b", "a = 'x y'; b = 'x y'\na is b", "a = (1, 2)\nb = (1, 2)\na is b"],

@@ -38,6 +38,18 @@ class ErrorTest(unittest.TestCase):
         self.assertEqual((error["name"], error["line"]), ("SyntaxError", 3))
         self.assertNotIn("codeop", error["traceback"])
 
+    def test_errors_that_only_the_compiler_finds_have_line_and_caret_too(self):
+        error = self.error("x = 1\nreturn 5\n")
+        self.assertEqual(error["traceback"], '  File "Cell In[1]", line 2\n    return 5\n    ^^^^^^^^\nSyntaxError: \'return\' outside function')
+        for code, line, column, lines in (("yield 5", 1, 1, "    yield 5\n    ^^^^^^^\n"), ("x = 'é'; yield 5", 1, 10, "    x = 'é'; yield 5\n             ^^^^^^^\n"), ("  é = 1\n  'é'; return 1", 2, 8, "    'é'; return 1\n         ^^^^^^^^\n"),
+                                          ("%time 1\nreturn 5", 2, 1, "    return 5\n    ^^^^^^^^\n"), ("%%time\nreturn 5", 2, 1, "    return 5\n    ^^^^^^^^\n"), ("%%capture\nreturn 5", 2, 1, "    return 5\n    ^^^^^^^^\n"),
+                                          ("return [\n  1]", 1, 1, "    return [\n    ^^^^^^^^\n"), ("def f():\n    nonlocal b", 2, 5, "    nonlocal b\n    ^^^^^^^^^^\n")):
+            with self.subTest(code=code):
+                error = self.error(code)
+                self.assertEqual((error["line"], error["column"]), (line, column), error["traceback"])
+                self.assertIn(lines, error["traceback"])
+        self.assertNotIn("^", self.error("exec('return 5')")["traceback"])
+
     def test_no_machinery_frame_is_ever_shown(self):
         for code in ("%run nothere.py", "%timeit -n1 -r1 1/0", "%%time\n1/0", "display(1, foo=object())\n1/0", "get_ipython().run_line_magic('nosuch', '')", "class B:\n    def _repr_html_(self): 1/0\n    def __repr__(self): 1/0\nB()\n1/0",
                      "import pandas as pd\npd.DataFrame({'a': [1]})['b']", "!exit 1\n1/0", "await nope", "%config Nope.x = 1"):
