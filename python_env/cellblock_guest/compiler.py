@@ -4,13 +4,16 @@
 
 import collections
 import linecache
+import re
 import tokenize
+import warnings
 
 from IPython.core import inputtransformer2 as transformer
 from IPython.core.compilerop import CachingCompiler
 
 SOURCES_MAX = 2000  # cells whose source tracebacks can show
 SOURCE_BYTES_MAX = 16 << 20
+_ODD_LINE_ENDS = re.compile("[\x1c\x1d\x1e\x85\u2028\u2029]")  # ends of lines to str.splitlines, not to Python
 
 
 class GuestCompiler(CachingCompiler):
@@ -168,6 +171,10 @@ class GuestTransformerManager(transformer.TransformerManager):
 
     def transform_cell(self, cell):
         try:
+            if _ODD_LINE_ENDS.search(cell):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # IPython's tokenizer warns of such lines, with its own
+                    return super().transform_cell(cell)
             return super().transform_cell(cell)
         except (tokenize.TokenError, IndentationError):
             return cell if cell.endswith("\n") else cell + "\n"  # not even tokens: the compiler says why

@@ -50,6 +50,12 @@ class ErrorTest(unittest.TestCase):
                 self.assertIn(lines, error["traceback"])
         self.assertNotIn("^", self.error("exec('return 5')")["traceback"])
 
+    def test_characters_that_end_lines_for_ipython_alone_cause_no_warning_of_its(self):
+        outcome = self.session.run("print(1)\u2028print(2)")
+        self.assertEqual((outcome.status, outcome.stderr, outcome.error["name"]), ("error", "", "SyntaxError"))
+        outcome = self.session.run("import warnings\nx = 'a\u2028b'\nwarnings.warn('mine')\n%time 1")
+        self.assertEqual((outcome.status, outcome.stderr.count("UserWarning")), ("ok", 1), outcome.stderr)
+
     def test_no_machinery_frame_is_ever_shown(self):
         for code in ("%run nothere.py", "%timeit -n1 -r1 1/0", "%%time\n1/0", "display(1, foo=object())\n1/0", "get_ipython().run_line_magic('nosuch', '')", "class B:\n    def _repr_html_(self): 1/0\n    def __repr__(self): 1/0\nB()\n1/0",
                      "import pandas as pd\npd.DataFrame({'a': [1]})['b']", "!exit 1\n1/0", "await nope", "%config Nope.x = 1"):
