@@ -110,9 +110,22 @@ def _marked(text):
     return "".join(parts)
 
 
+def _make_blocking():
+    """User code may have asked not to wait for a full pipe; a session without that loses text or finds it in a later call."""
+    for fd in (1, 2):
+        try:
+            os.set_blocking(fd, True)
+        except OSError:
+            pass  # closed
+
+
 def _flush(stream):
     try:
-        stream.flush()
+        try:
+            stream.flush()
+        except BlockingIOError:
+            _make_blocking()
+            stream.flush()
     except Exception:
         pass  # closed, detached or a broken descriptor: nothing of ours is lost
 
@@ -215,6 +228,7 @@ def _restore_descriptors():
                 os.dup2(backup, fd)
             except OSError:
                 pass  # the copy was closed as well: output of this session is lost, the session is not
+    _make_blocking()
 
 
 def _are_whole():

@@ -120,6 +120,17 @@ class BrokenStreamTest(unittest.TestCase):
         outcome = self.session.run("import contextlib, io\nb = io.StringIO()\nwith contextlib.redirect_stdout(b):\n    print('in')\nprint('out')\nb.getvalue()")
         self.assertEqual((outcome.stdout, outcome.result), ("out\n", "'in\\n'"))
 
+    def test_streams_that_a_cell_made_non_blocking_lose_and_delay_nothing_of_later_cells(self):
+        outcome = self.session.run("import os\nos.set_blocking(1, False); os.set_blocking(2, False)\nprint('x' * 3_000_000)")
+        self.assertEqual(outcome.error["name"], "BlockingIOError")
+        outcome = self.session.run("import sys\nprint('y' * 3_000_000)\nprint('z' * 3_000_000, file=sys.stderr)\nos.get_blocking(1), os.get_blocking(2)")
+        self.assertEqual((outcome.status, outcome.result), ("ok", "(True, True)"), outcome.error)
+        self.assertEqual((len(outcome.stdout), len(outcome.stderr)), (3_000_001, 3_000_001))
+        self.assertEqual((set(outcome.stdout), set(outcome.stderr), self.session.late), ({"y", "\n"}, {"z", "\n"}, []))
+        self.session.run("import io\nos.set_blocking(1, False)\nsys.stdout = None\nos.dup2(os.open('/dev/null', os.O_WRONLY), 1)")
+        self.assertEqual(self.session.run("os.get_blocking(1)").result, "True")
+        self.check_alive()
+
     def test_descriptors_do_not_leak(self):
         count = "import os; len(os.listdir('/proc/self/fd'))"
         first = self.session.run(count).result
