@@ -9,7 +9,7 @@ import re
 import sys
 import types
 
-from . import environment, errors
+from . import environment, errors, streams
 
 ENTRIES_MAX = 2000  # of one folder
 FOLDERS_MAX = 200  # looked into for a file of a name
@@ -221,7 +221,25 @@ def path_in_message(error):
 
 
 def is_program_start(error):
-    return any(frame.f_code.co_filename.endswith("/subprocess.py") and frame.f_code.co_name == "_execute_child" for frame in frames_of(error)[:3])
+    """By subprocess, or by one of os's functions that streams wraps."""
+    places = [(frame.f_code.co_filename, frame.f_code.co_name) for frame in frames_of(error)[:3]]
+    return places[:1] == [(streams.__file__, "call")] or any(file.endswith("/subprocess.py") and name == "_execute_child" for file, name in places)
+
+
+def is_unreadable(path):
+    """Whether a path that exists cannot be read. Only files and folders are tried: to open a pipe or a device may do something."""
+    try:
+        if os.path.isfile(path):
+            os.close(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK))
+        elif os.path.isdir(path):
+            os.scandir(path).close()
+        else:
+            return os.path.exists(path) and not os.access(path, os.R_OK)
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        pass
+    return False
 
 
 # --- data files -------------------------------------------------------------------------------------------------------------------

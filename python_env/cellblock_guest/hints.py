@@ -195,8 +195,10 @@ def _os_error(error, shell):
     code = _get(error, "errno")
     home = os.environ.get("HOME") or "/workspace"
     path = _get(error, "filename")
+    if code in (errno.EACCES, errno.EPERM) and hint_data.is_program_start(error):
+        return _program_refused(code, path)
     if code in (errno.EROFS, errno.EACCES, errno.EPERM) and isinstance(path, (str, bytes)):
-        return f"{os.fsdecode(path)!r} cannot be written here; write to {home} (files there are kept and returned) or to /tmp (private)."
+        return _refused(code, os.fsdecode(path), home)
     if code in (errno.ENOSPC, errno.EDQUOT):
         return f"The session's disk space (bytes or number of files) is used up: delete files in {home} or /tmp, or write less."
     if code == errno.EFBIG:
@@ -208,6 +210,20 @@ def _os_error(error, shell):
     if code == errno.EMFILE:
         return "Too many open files: close them, best with `with open(...)`."
     return ""
+
+
+def _program_refused(code, path):
+    if code == errno.EPERM:
+        return "Starting programs is off in this policy (languages.subprocesses): do it in Python itself."
+    what = repr(os.fsdecode(path)) if isinstance(path, (str, bytes)) else "The program"
+    return f"{what} cannot be run here: it is not marked as executable (os.chmod), or programs in its folder may not run. Run a script by its interpreter."
+
+
+def _refused(code, path, home):
+    """Whether it was reading or writing is not in the error; reading can be tried."""
+    if code != errno.EROFS and hint_data.is_unreadable(path):
+        return f"{path!r} is there but cannot be read in this session, which sees its own files in {home} and /tmp and the installed packages."
+    return f"{path!r} cannot be written here; write to {home} (files there are kept and returned) or to /tmp (private)."
 
 
 def _comes_from(error, file_name):

@@ -103,6 +103,34 @@ class HintTest(unittest.TestCase):
             with self.subTest(code=code):
                 self.assertIn(expected, self.hint(code))
 
+    def test_refused_programs_are_not_said_to_be_writes(self):
+        off = "import subprocess, os\ndef refuse(*a): raise PermissionError(1, 'Operation not permitted', 'echo')\nsubprocess._fork_exec = refuse\n"
+        self.assertIn("languages.subprocesses", self.hint(off + "subprocess.run(['echo'])"))
+        self.assertIn("languages.subprocesses", self.hint("!echo a"))
+        self.write("script.sh", "echo a\n")
+        with Session(folder=self.session.folder) as session:
+            for code in ("import subprocess; subprocess.run(['./script.sh'])", "import os; os.posix_spawn('./script.sh', ['s'], {})", "import os; os.execv('./script.sh', ['s'])"):
+                with self.subTest(code=code):
+                    self.assertIn("executable", session.run(code).error["hint"])
+
+    def test_unreadable_files_and_folders(self):
+        self.write("closed/a.txt", "a")
+        self.write("secret.txt", "a")
+        self.write("fixed.txt", "a")
+        os.chmod(self.session.folder, 0o755)
+        for name, mode in (("secret.txt", 0o200), ("closed", 0o300), ("fixed.txt", 0o444)):
+            path = os.path.join(self.session.folder, name)
+            os.chmod(path, mode)
+            self.addCleanup(os.chmod, path, 0o700)
+            if os.geteuid() == 0:
+                os.chown(path, 65534, 65534)
+        if os.geteuid() == 0:  # who may read everything
+            self.session.run("import os\nos.setegid(65534); os.seteuid(65534)")
+        for code in ("open('secret.txt')", "import os; os.listdir('closed')"):
+            with self.subTest(code=code):
+                self.assertIn("cannot be read", self.hint(code))
+        self.assertIn("cannot be written", self.hint("open('fixed.txt', 'w')"))
+
     def test_network(self):
         for code in ("import socket\nsocket.getaddrinfo('no-such-host.invalid', 443)", "import urllib.request\nurllib.request.urlopen('http://127.0.0.1:1/')", "import requests\nrequests.get('http://127.0.0.1:1/')", "import httpx\nhttpx.get('http://127.0.0.1:1/')", "pd.read_csv('http://127.0.0.1:1/a.csv')", "raise OSError(101, 'Network is unreachable')"):
             with self.subTest(code=code):
