@@ -243,8 +243,10 @@ def _network(error, shell):
 
 def _memory_error(error, shell):
     limit = int(session.current.options.get("memory_bytes") or 0)
-    words = f"The session's memory limit{f' is {limit / (1 << 20):,.0f} MiB' if limit else ' was reached'}"
-    return f"{words}: read fewer columns or rows (usecols, nrows, chunksize), use smaller dtypes, or del what is no longer needed. Variables are kept."
+    words = f"The session's memory limit{f' of {limit / (1 << 20):,.0f} MiB' if limit else ''} may have been reached"
+    if not any(frame.f_code.co_name == "<module>" for frame in hint_data.frames_of(error)):
+        return f"The cell did not run: its code may be nested too deeply for the parser; less likely, {words[:1].lower()}{words[1:]}."
+    return f"An allocation failed. {words}: read fewer columns or rows (usecols, nrows, chunksize), use smaller dtypes, or del what is no longer needed. Variables are kept."
 
 
 def _unicode_error(error, shell):
@@ -286,6 +288,8 @@ def _runtime(error, shell):
     text = str(error.args[0]) if error.args and type(error.args[0]) is str else ""
     if "asyncio.run() cannot be called from a running event loop" in text or "This event loop is already running" in text:
         return "This cell uses top-level await, so a loop is already running: write `await f()` instead of asyncio.run(f())."
+    if text == "no running event loop":
+        return "No event loop runs outside of top-level await: start the task and await it in one cell, as in `await asyncio.create_task(f())`."
     if "can't start new thread" in text:
         return "The session's limit on processes and threads is reached: end some, or use fewer workers."
     return ""

@@ -131,6 +131,11 @@ class HintTest(unittest.TestCase):
                 self.assertIn("cannot be read", self.hint(code))
         self.assertIn("cannot be written", self.hint("open('fixed.txt', 'w')"))
 
+    def test_allocations_that_failed_claim_no_more_than_is_known(self):
+        self.assertIn("may have been reached", self.hint("raise MemoryError"))
+        hint = self.hint("-" * 100_000 + "1")
+        self.assertIn("nested too deeply", hint)
+
     def test_network(self):
         for code in ("import socket\nsocket.getaddrinfo('no-such-host.invalid', 443)", "import urllib.request\nurllib.request.urlopen('http://127.0.0.1:1/')", "import requests\nrequests.get('http://127.0.0.1:1/')", "import httpx\nhttpx.get('http://127.0.0.1:1/')", "pd.read_csv('http://127.0.0.1:1/a.csv')", "raise OSError(101, 'Network is unreachable')"):
             with self.subTest(code=code):
@@ -141,6 +146,7 @@ class HintTest(unittest.TestCase):
     def test_pools_loops_and_pastes(self):
         self.assertIn("fewer workers", self.hint("import os\nfrom concurrent.futures import ProcessPoolExecutor\nwith ProcessPoolExecutor(1) as e:\n    e.submit(os._exit, 3).result()"))
         self.assertIn("await f()", self.hint("import asyncio\nawait asyncio.sleep(0)\nasyncio.run(asyncio.sleep(0))"))
+        self.assertIn("await", self.hint("import asyncio\nf = asyncio.sleep(0)\nasyncio.create_task(f)"))
         self.assertIn("```", self.hint("```python\nprint(1)\n```"))
         self.assertIn("quotes", self.hint("x = “a”"))
         self.assertIn("debugger", self.hint("import pdb; pdb.set_trace()\n1"))
