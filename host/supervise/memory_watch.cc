@@ -23,11 +23,11 @@ int64_t SharesOf(std::vector<sys::ProcReader>& readers, const Jail& jail, int64_
   for (sys::ProcReader& reader : readers) {
     sys::ProcReader::Shares shares;
     if (!reader.ReadShares(&shares)) {
-      anonymous += reader.AnonymousBytes();
+      anonymous += reader.ReadUsage().anonymous;
       continue;
     }
     anonymous += shares.anonymous;
-    if (shares.shared_memory > 0) shared += reader.SharedMemoryOutside(files, shares.shared_memory);
+    if (shares.shared_memory > 0) shared += reader.SharedMemoryOutside(files, shares.shared_memory, [] { return true; });
   }
   return std::max<int64_t>(0, anonymous - zygote_bytes) + shared;
 }

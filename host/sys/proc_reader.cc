@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,12 +15,14 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
 #include "sys/files.h"
+#include "sys/process.h"
 
 namespace cellblock::sys {
 namespace {
@@ -27,6 +30,8 @@ namespace {
 constexpr size_t kChildrenMax = 4096;
 constexpr size_t kDescendantsMax = 65536;
 constexpr size_t kMapsBytesMax = size_t{8} << 20;  // some 10,000 maps
+constexpr size_t kMapsChunkBytes = 64 * 1024;
+constexpr size_t kPidBytesMax = 16;
 
 std::string ReadAt(int directory, const char* name) {
   UniqueFd fd(openat(directory, name, O_RDONLY | O_CLOEXEC));
@@ -35,13 +40,15 @@ std::string ReadAt(int directory, const char* name) {
 }
 
 // `key` begins with a newline in a file that has the process's name in its first line: the name is the guest's to choose.
-int64_t KilobytesAfter(absl::string_view text, absl::string_view key) {
+int64_t NumberAfter(absl::string_view text, absl::string_view key) {
   size_t at = text.find(key);
   if (at == absl::string_view::npos) return 0;
   std::vector<absl::string_view> words = absl::StrSplit(text.substr(at + key.size(), 64), absl::ByAnyChar(" \t\n"), absl::SkipEmpty());
   int64_t value = 0;
-  return !words.empty() && absl::SimpleAtoi(words[0], &value) ? value * 1024 : 0;
+  return !words.empty() && absl::SimpleAtoi(words[0], &value) ? value : 0;
 }
+
+int64_t KilobytesAfter(absl::string_view text, absl::string_view key) { return NumberAfter(text, key) * 1024; }
 
 void AppendPids(absl::string_view text, std::vector<pid_t>& pids) {
   for (absl::string_view word : absl::StrSplit(text, ' ', absl::SkipWhitespace())) {
@@ -50,7 +57,45 @@ void AppendPids(absl::string_view text, std::vector<pid_t>& pids) {
   }
 }
 
+// Adds up the lines of smaps as they come.
+class SharedMemorySum {
+ public:
+  explicit SharedMemorySum(const std::vector<dev_t>& devices) : devices_(devices) {}
+  int64_t total() const { return total_; }
+
+  void Add(absl::string_view chunk) {
+    text_.append(chunk.data(), chunk.size());
+    size_t start = 0, end;
+    for (; (end = text_.find('\n', start)) != std::string::npos; start = end + 1) AddLine(absl::string_view(text_).substr(start, end - start));
+    text_.erase(0, start);
+  }
+
+ private:
+  // "55d-55e rw-s 00000000 00:01 1026 /memfd:x (deleted)" begins a map; all other lines are "Name: …".
+  void AddLine(absl::string_view line) {
+    unsigned major, minor;
+    unsigned long inode;
+    if (!line.empty() && absl::ascii_isupper(static_cast<unsigned char>(line[0]))) {
+      if (counts_ && absl::StartsWith(line, "Pss:")) total_ += KilobytesAfter(line, "Pss:");
+    } else if (std::sscanf(std::string(line.substr(0, 120)).c_str(), "%*x-%*x %*4s %*x %x:%x %lu", &major, &minor, &inode) == 3) {
+      counts_ = inode != 0 && major == 0 && std::find(devices_.begin(), devices_.end(), makedev(major, minor)) == devices_.end();
+    }
+  }
+
+  const std::vector<dev_t>& devices_;
+  std::string text_;
+  bool counts_ = false;
+  int64_t total_ = 0;
+};
+
 }  // namespace
+
+absl::StatusOr<ProcReader> ProcReader::Glance(pid_t pid) {
+  ProcReader reader;
+  reader.pid_ = pid;
+  CELLBLOCK_ASSIGN_OR_RETURN(reader.directory_, Open(absl::StrCat("/proc/", pid), O_RDONLY | O_DIRECTORY));
+  return reader;
+}
 
 absl::StatusOr<ProcReader> ProcReader::Create(pid_t pid) {
   ProcReader reader;
@@ -64,7 +109,9 @@ absl::StatusOr<ProcReader> ProcReader::Create(pid_t pid) {
 
 absl::StatusOr<ProcReader::Stat> ProcReader::ReadStat() {
   std::array<char, 1024> buffer;
-  ssize_t count = pread(stat_.get(), buffer.data(), buffer.size(), 0);
+  UniqueFd opened;
+  if (!stat_.valid()) opened.Reset(openat(directory_.get(), "stat", O_RDONLY | O_CLOEXEC));
+  ssize_t count = pread(stat_.valid() ? stat_.get() : opened.get(), buffer.data(), buffer.size(), 0);
   if (count <= 0) return ErrnoStatus(absl::StrCat("read /proc/", pid_, "/stat"));
   absl::string_view text(buffer.data(), static_cast<size_t>(count));
   size_t after_name = text.rfind(')');  // the name may hold anything, also ')' and blanks
@@ -82,11 +129,25 @@ absl::StatusOr<ProcReader::Stat> ProcReader::ReadStat() {
   return stat;
 }
 
+bool ProcReader::Exists() const { return faccessat(directory_.get(), "stat", F_OK, 0) == 0; }
+
 absl::Duration ProcReader::CpuTime() const {
   clockid_t clock;
   timespec now;
   if (clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &now) != 0) return absl::ZeroDuration();
-  return absl::DurationFromTimespec(now);
+  return Exists() ? absl::DurationFromTimespec(now) : absl::ZeroDuration();  // asked afterwards: until now the number was its own
+}
+
+absl::StatusOr<ino_t> ProcReader::PidNamespace() const {
+  struct stat info;
+  if (fstatat(directory_.get(), "ns/pid", &info, 0) != 0) return ErrnoStatus(absl::StrCat("find the pid namespace of process ", pid_));
+  return info.st_ino;
+}
+
+absl::StatusOr<UniqueFd> ProcReader::OpenPidFd() const {
+  CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd process, sys::OpenPidFd(pid_));
+  if (!Exists()) return absl::NotFoundError("the process has ended");  // asked afterwards, as above
+  return process;
 }
 
 int64_t ProcReader::ResidentBytes() {
@@ -99,9 +160,14 @@ int64_t ProcReader::ResidentBytes() {
 
 int64_t ProcReader::ResidentPeakBytes() { return KilobytesAfter(ReadAt(directory_.get(), "status"), "\nVmHWM:"); }
 
-int64_t ProcReader::AnonymousBytes() {
+ProcReader::Usage ProcReader::ReadUsage() {
   std::string status = ReadAt(directory_.get(), "status");
-  return KilobytesAfter(status, "\nRssAnon:") + KilobytesAfter(status, "\nRssShmem:");
+  Usage usage;
+  usage.resident = KilobytesAfter(status, "\nVmRSS:");
+  usage.anonymous = KilobytesAfter(status, "\nRssAnon:") + KilobytesAfter(status, "\nRssShmem:");
+  usage.page_tables = KilobytesAfter(status, "\nVmPTE:");
+  usage.threads = NumberAfter(status, "\nThreads:");
+  return usage;
 }
 
 bool ProcReader::ReadShares(Shares* shares) {
@@ -112,32 +178,29 @@ bool ProcReader::ReadShares(Shares* shares) {
   return true;
 }
 
-int64_t ProcReader::SharedMemoryOutside(const std::vector<dev_t>& devices, int64_t otherwise) {
+int64_t ProcReader::SharedMemoryOutside(const std::vector<dev_t>& devices, int64_t otherwise, absl::FunctionRef<bool()> go_on) {
   UniqueFd fd(openat(directory_.get(), "smaps", O_RDONLY | O_CLOEXEC));
-  absl::StatusOr<std::string> text = fd.valid() ? ReadAll(fd.get(), kMapsBytesMax) : absl::StatusOr<std::string>(ErrnoStatus("read maps"));
-  if (!text.ok()) return otherwise;
-  int64_t total = 0;
-  bool counts = false;
-  for (absl::string_view line : absl::StrSplit(*text, '\n')) {
-    unsigned major, minor;
-    unsigned long inode;
-    // "55d-55e rw-s 00000000 00:01 1026 /memfd:x (deleted)"; all other lines are "Name: …".
-    if (std::sscanf(std::string(line.substr(0, 120)).c_str(), "%*x-%*x %*4s %*x %x:%x %lu", &major, &minor, &inode) == 3) {
-      counts = inode != 0 && major == 0 && std::find(devices.begin(), devices.end(), makedev(major, minor)) == devices.end();
-    } else if (counts && absl::StartsWith(line, "Pss:")) {
-      total += KilobytesAfter(line, "Pss:");
-    }
+  SharedMemorySum sum(devices);
+  std::string chunk(kMapsChunkBytes, '\0');
+  size_t bytes = 0;
+  ssize_t count;
+  while ((count = read(fd.get(), chunk.data(), chunk.size())) > 0) {
+    bytes += static_cast<size_t>(count);
+    if (bytes > kMapsBytesMax || !go_on()) return otherwise;
+    sum.Add(absl::string_view(chunk.data(), static_cast<size_t>(count)));
   }
-  return std::min(total, otherwise);
+  return count == 0 ? std::min(sum.total(), otherwise) : otherwise;
 }
 
 std::vector<pid_t> ProcReader::Children(int64_t threads) {
   std::vector<pid_t> pids;
-  if (threads <= 1) {
+  if (threads <= 1 && children_.valid()) {
     std::array<char, 4096> buffer;
     ssize_t count = pread(children_.get(), buffer.data(), buffer.size(), 0);
-    if (count > 0) AppendPids(absl::string_view(buffer.data(), static_cast<size_t>(count)), pids);
-    return pids;
+    if (count <= static_cast<ssize_t>(buffer.size() - kPidBytesMax)) {
+      if (count > 0) AppendPids(absl::string_view(buffer.data(), static_cast<size_t>(count)), pids);
+      return pids;
+    }  // else there may be more, the last one cut
   }
   UniqueFd tasks(openat(directory_.get(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!tasks.valid()) return pids;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/unique_fd.h"
@@ -18,6 +19,8 @@ namespace cellblock::sys {
 class ProcReader {
  public:
   static absl::StatusOr<ProcReader> Create(pid_t pid);
+  // Holds its folder alone: one descriptor instead of three, for a look at each of many processes.
+  static absl::StatusOr<ProcReader> Glance(pid_t pid);
 
   struct Stat {
     int64_t threads = 0;
@@ -27,7 +30,14 @@ class ProcReader {
   absl::Duration CpuTime() const;        // of the process, all threads, exact; zero when it has ended
   int64_t ResidentBytes();               // 0 when it has ended
   int64_t ResidentPeakBytes();           // VmHWM
-  int64_t AnonymousBytes();              // RssAnon and RssShmem: readable whatever the process does; 0 when it has ended
+  // From one read of `status`, which is open whatever the process does; all zero when it has ended.
+  struct Usage {
+    int64_t resident = 0;
+    int64_t anonymous = 0;               // RssAnon and RssShmem
+    int64_t page_tables = 0;             // in no resident size, and a map that is only read can have them without end
+    int64_t threads = 0;
+  };
+  Usage ReadUsage();
   // What it holds alone and its share of what it holds with others, from smaps_rollup: dear (about 1 ms). False when that is closed to
   // this user (the process made itself non-dumpable), or older than Linux 5.9.
   struct Shares {
@@ -35,21 +45,27 @@ class ProcReader {
     int64_t shared_memory = 0;           // shmem: mapped files of a tmpfs, and memory shared without a name
   };
   bool ReadShares(Shares* shares);
-  // Of that shared memory what lies in none of the file systems `devices`; the maps are read one by one, which is dearer still. All of it
-  // when they are too many to read.
-  int64_t SharedMemoryOutside(const std::vector<dev_t>& devices, int64_t otherwise);
+  // Of that shared memory what lies in none of the file systems `devices`; the maps are read one by one, which is dearer still. All of it,
+  // `otherwise`, when they are too many to read, or `go_on`, asked now and then, says no.
+  int64_t SharedMemoryOutside(const std::vector<dev_t>& devices, int64_t otherwise, absl::FunctionRef<bool()> go_on);
   // Direct children of every thread; at most 4096.
   std::vector<pid_t> Children(int64_t threads);
+  // The inode of its pid namespace. kPermissionDenied when that is closed to this user, kNotFound when the process has been reaped.
+  absl::StatusOr<ino_t> PidNamespace() const;
+  // Of this very process, though pidfd_open(2) takes a number. kNotFound when it has been reaped.
+  absl::StatusOr<UniqueFd> OpenPidFd() const;
   pid_t pid() const { return pid_; }
 
  private:
+  bool Exists() const;  // not reaped yet, so its number is its own
+
   pid_t pid_ = -1;
   UniqueFd directory_;
-  UniqueFd stat_;
+  UniqueFd stat_;      // of Create alone, as the next
   UniqueFd children_;  // of the main thread
 };
 
-// Every descendant of `roots`, themselves left out; at most 65536.
+// Every descendant of `roots`, themselves left out; at most 65536. By number: only for roots that cannot have been reaped.
 std::vector<pid_t> Descendants(const std::vector<pid_t>& roots);
 
 }  // namespace cellblock::sys

@@ -48,10 +48,12 @@ TEST(ProcReaderTest, TellsSharedMemoryFromFilesThatAreCountedElsewhere) {
   ProcReader::Shares shares;
   ASSERT_TRUE(self.ReadShares(&shares));
   EXPECT_GE(shares.shared_memory, kBytes);
-  EXPECT_GE(self.SharedMemoryOutside({}, shares.shared_memory), kBytes);
+  auto always = [] { return true; };
+  EXPECT_GE(self.SharedMemoryOutside({}, shares.shared_memory, always), kBytes);
   struct stat info;
   ASSERT_EQ(fstat(memory.get(), &info), 0);
-  EXPECT_LT(self.SharedMemoryOutside({info.st_dev}, shares.shared_memory), kBytes / 2);
+  EXPECT_LT(self.SharedMemoryOutside({info.st_dev}, shares.shared_memory, always), kBytes / 2);
+  EXPECT_EQ(self.SharedMemoryOutside({info.st_dev}, shares.shared_memory, [] { return false; }), shares.shared_memory) << "all of it when there is no time";
   munmap(block, kBytes);
 }
 
@@ -59,9 +61,10 @@ TEST(ProcReaderTest, IsNotFooledByTheNameOfTheProcess) {
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(ProcReader self, ProcReader::Create(getpid()));
   std::array<char, 16> name;
   ASSERT_EQ(prctl(PR_GET_NAME, name.data()), 0);
-  for (const char* forged : {"RssAnon:\t0 kB", "VmHWM:\t0 kB", ") R 1 1 1 1 1"}) {
+  for (const char* forged : {"RssAnon:\t0 kB", "VmHWM:\t0 kB", "VmPTE:\t0 kB", ") R 1 1 1 1 1"}) {
     ASSERT_EQ(prctl(PR_SET_NAME, forged), 0);
-    EXPECT_GT(self.AnonymousBytes(), 10'000);
+    EXPECT_GT(self.ReadUsage().anonymous, 10'000);
+    EXPECT_GT(self.ReadUsage().page_tables, 4'000);
     EXPECT_GT(self.ResidentPeakBytes(), 100'000);
     CELLBLOCK_ASSERT_OK_AND_ASSIGN(ProcReader::Stat stat, self.ReadStat());
     EXPECT_GE(stat.threads, 1);
@@ -73,7 +76,10 @@ TEST(ProcReaderTest, SeesMemoryTimeThreadsAndChildren) {
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(ProcReader self, ProcReader::Create(getpid()));
   EXPECT_GT(self.ResidentBytes(), 100'000);
   EXPECT_GE(self.ResidentPeakBytes(), self.ResidentBytes() / 2);
-  EXPECT_GT(self.AnonymousBytes(), 10'000);
+  ProcReader::Usage usage = self.ReadUsage();
+  EXPECT_GT(usage.anonymous, 10'000);
+  EXPECT_GT(usage.resident, 100'000);
+  EXPECT_GE(usage.threads, 1);
   ProcReader::Shares shares;
   ASSERT_TRUE(self.ReadShares(&shares));
   EXPECT_GT(shares.anonymous, 10'000);
@@ -95,6 +101,51 @@ TEST(ProcReaderTest, SeesMemoryTimeThreadsAndChildren) {
   waitpid(child.pid, nullptr, 0);
 }
 
+TEST(ProcReaderTest, SeesPageTablesThatNoResidentSizeHolds) {
+  constexpr size_t kBytes = size_t{4} << 30, kStep = 2 << 20;  // one page table for each step
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(ProcReader self, ProcReader::Create(getpid()));
+  ProcReader::Usage before = self.ReadUsage();
+  auto* block = static_cast<volatile char*>(mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  ASSERT_NE(block, MAP_FAILED);
+  madvise(const_cast<char*>(block), kBytes, MADV_NOHUGEPAGE);
+  for (size_t i = 0; i < kBytes; i += kStep) (void)block[i];
+  ProcReader::Usage after = self.ReadUsage();
+  EXPECT_GE(after.page_tables - before.page_tables, static_cast<int64_t>(kBytes / kStep) * 4000);
+  EXPECT_LT(after.resident - before.resident, 4 << 20);
+  munmap(const_cast<char*>(block), kBytes);
+}
+
+TEST(ProcReaderTest, SeesEveryOneOfManyChildren) {
+  constexpr size_t kChildren = 1200;  // their numbers fill more than one page
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(Cloned parent, CloneProcess(0));
+  if (parent.pid == 0) {
+    for (size_t i = 0; i < kChildren; ++i) {
+      if (fork() == 0) _exit(0);  // stays, as nobody waits for it
+    }
+    pause();
+  }
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(ProcReader reader, ProcReader::Create(parent.pid));
+  for (int i = 0; i < 1000 && reader.Children(1).size() < kChildren; ++i) usleep(10'000);
+  EXPECT_EQ(reader.Children(1).size(), kChildren);
+  for (pid_t pid : reader.Children(1)) EXPECT_TRUE(ProcReader::Glance(pid).ok()) << "no number is cut in two";
+  kill(parent.pid, SIGKILL);
+  waitpid(parent.pid, nullptr, 0);
+}
+
+TEST(ProcReaderTest, OpensThisVeryProcessOrNone) {
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(Cloned child, CloneProcess(0));
+  if (child.pid == 0) pause();
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(ProcReader reader, ProcReader::Glance(child.pid));
+  EXPECT_EQ(reader.ReadStat()->threads, 1);
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(ProcReader self, ProcReader::Glance(getpid()));
+  EXPECT_EQ(*reader.PidNamespace(), *self.PidNamespace());
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(UniqueFd process, reader.OpenPidFd());
+  ASSERT_THAT(SendSignal(process.get(), SIGKILL), IsOk());
+  waitpid(child.pid, nullptr, 0);
+  EXPECT_THAT(reader.OpenPidFd().status(), StatusIs(absl::StatusCode::kNotFound, ::testing::_));
+  EXPECT_THAT(reader.PidNamespace().status(), StatusIs(absl::StatusCode::kNotFound, ::testing::_));
+}
+
 TEST(ProcReaderTest, AnEndedProcessGivesErrorsNotAnothersFigures) {
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(Cloned child, CloneProcess(0));
   if (child.pid == 0) pause();
@@ -103,6 +154,9 @@ TEST(ProcReaderTest, AnEndedProcessGivesErrorsNotAnothersFigures) {
   waitpid(child.pid, nullptr, 0);
   EXPECT_FALSE(reader.ReadStat().ok());
   EXPECT_EQ(reader.ResidentBytes(), 0);
+  EXPECT_EQ(reader.ReadUsage().resident, 0);
+  EXPECT_TRUE(reader.Children(1).empty());
+  EXPECT_TRUE(reader.Children(2).empty());
   EXPECT_EQ(reader.CpuTime(), absl::ZeroDuration());
 }
 
