@@ -20,6 +20,7 @@
 #include "confine/test_layer_switches.h"
 #include "session/receipt.h"
 #include "session/workspace.h"
+#include "supervise/jail_processes.h"
 #include "supervise/memory_watch.h"
 #include "supervise/outcome.h"
 #include "sys/files.h"
@@ -344,10 +345,7 @@ void SessionImpl::LookAtMemory() {
   if (sample.bytes <= policy_.limits.memory_bytes || confine::IsLayerSwitchedOff("watch")) return;
   memory_.killed = true;
   worker_->Kill();
-  for (pid_t pid : sample.pids) {
-    absl::StatusOr<UniqueFd> process = sys::OpenPidFd(pid);
-    if (process.ok()) (void)sys::SendSignal(process->get(), SIGKILL);
-  }
+  supervise::KillAllInJail(*jail_, &worker_->process());
 }
 
 }  // namespace cellblock::session

@@ -66,6 +66,7 @@ struct Jail {
   pid_t host_pid = -1;
   uint32_t user_id = 0;           // outside, of its user, as root; 0: the supervisor's own
   std::optional<sys::ProcReader> process;  // the init's
+  ino_t pid_namespace = 0;        // 0: closed to this user
   UniqueFd workspace, tmp, shm;   // folders, for statfs, uploads and artifacts
   ~Jail();
 };

@@ -5,59 +5,66 @@
 #include <sys/statfs.h>
 
 #include <algorithm>
-#include <optional>
+
+#include "supervise/jail_processes.h"
 
 namespace cellblock::supervise {
-
 namespace {
 
-// Memory that is in no file of the jail's (those are counted once, by their file systems), and not the kernel's to take back as the page
+// Sums memory that is in no file of the jail's (those are counted once, by their file systems), and not the kernel's to take back as the page
 // cache is.
-int64_t SharesOf(std::vector<sys::ProcReader>& readers, const Jail& jail, int64_t zygote_bytes) {
-  std::vector<dev_t> files;
-  for (int fd : {jail.workspace.get(), jail.tmp.get(), jail.shm.get()}) {
-    struct stat info;
-    if (fstat(fd, &info) == 0) files.push_back(info.st_dev);
-  }
-  int64_t anonymous = 0, shared = 0;
-  for (sys::ProcReader& reader : readers) {
-    sys::ProcReader::Shares shares;
-    if (!reader.ReadShares(&shares)) {
-      anonymous += reader.ReadUsage().anonymous;
-      continue;
+class Shares {
+ public:
+  explicit Shares(const Jail& jail) {
+    for (int fd : {jail.workspace.get(), jail.tmp.get(), jail.shm.get()}) {
+      struct stat info;
+      if (fstat(fd, &info) == 0) files_.push_back(info.st_dev);
     }
-    anonymous += shares.anonymous;
-    if (shares.shared_memory > 0) shared += reader.SharedMemoryOutside(files, shares.shared_memory, [] { return true; });
   }
-  return std::max<int64_t>(0, anonymous - zygote_bytes) + shared;
-}
+
+  void Add(sys::ProcReader& process) {
+    sys::ProcReader::Shares shares;
+    if (!process.ReadShares(&shares)) {
+      anonymous_ += process.ReadUsage().anonymous;
+      return;
+    }
+    anonymous_ += shares.anonymous;
+    if (shares.shared_memory > 0) shared_ += process.SharedMemoryOutside(files_, shares.shared_memory, [] { return true; });
+  }
+
+  int64_t Beyond(int64_t zygote_bytes) const { return std::max<int64_t>(0, anonymous_ - zygote_bytes) + shared_; }
+
+ private:
+  std::vector<dev_t> files_;
+  int64_t anonymous_ = 0, shared_ = 0;
+};
 
 }  // namespace
 
-MemorySample SampleMemory(const Jail& jail, sys::ProcReader& worker, const Baseline& baseline, int64_t sharers, int64_t limit_bytes) {
+MemorySample SampleMemory(Jail& jail, sys::ProcReader& worker, const Baseline& baseline, int64_t sharers, int64_t limit_bytes) {
   MemorySample sample;
-  sample.pids = sys::Descendants({jail.host_pid, worker.pid()});
-  std::vector<pid_t> counted = sample.pids;
-  counted.push_back(worker.pid());
+  std::vector<pid_t> pids;
+  sys::ProcReader::Usage own = worker.ReadUsage();
+  // A worker that let go of the zygote's pages has not earned others in their place.
   int64_t files = ReadDiskUse(jail).used_bytes;
-  sample.bytes = files - baseline.resident_bytes;
-  std::vector<sys::ProcReader> readers;
-  for (pid_t pid : counted) {
-    absl::StatusOr<sys::ProcReader> reader = sys::ProcReader::Create(pid);
-    if (!reader.ok()) continue;
-    absl::StatusOr<sys::ProcReader::Stat> stat = reader->ReadStat();
-    sample.processes += stat.ok() ? std::max<int64_t>(1, stat->threads) : 1;
-    sample.bytes += reader->ResidentBytes();
-    readers.push_back(*std::move(reader));
-  }
-  sample.bytes = std::max<int64_t>(0, sample.bytes);
+  sample.bytes = files + std::max<int64_t>(0, own.resident - baseline.resident_bytes);
+  sample.processes = own.threads;
+  VisitJail(jail, &worker, [&](sys::ProcReader& process) {
+    sys::ProcReader::Usage usage = process.ReadUsage();
+    sample.bytes += usage.resident;
+    sample.processes += std::max<int64_t>(1, usage.threads);
+    pids.push_back(process.pid());
+  });
   if (sample.bytes <= limit_bytes) return sample;
   // Each resident page that several share was counted for each of them. The zygote's pages are divided among it, its workers and what
   // they forked; the session's part of them, at most all, is nobody's use. (Programs that a session started share none of them; that
   // this takes them for forks errs by no more than the zygote's size.)
-  auto processes = static_cast<int64_t>(readers.size());
+  auto processes = static_cast<int64_t>(pids.size()) + 1;
   int64_t zygote_bytes = baseline.anonymous_bytes * processes / std::max<int64_t>(1, sharers + processes - 1);
-  sample.bytes = files + SharesOf(readers, jail, zygote_bytes);
+  Shares shares(jail);
+  shares.Add(worker);
+  for (pid_t pid : pids) VisitInJail(jail, pid, [&](sys::ProcReader& process) { shares.Add(process); });
+  sample.bytes = files + shares.Beyond(zygote_bytes);
   return sample;
 }
 

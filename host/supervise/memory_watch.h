@@ -2,12 +2,8 @@
 #ifndef CELLBLOCK_SUPERVISE_MEMORY_WATCH_H_
 #define CELLBLOCK_SUPERVISE_MEMORY_WATCH_H_
 
-#include <sys/types.h>
-
 #include <cstdint>
-#include <vector>
 
-#include "absl/strings/string_view.h"
 #include "supervise/helpers.h"
 #include "sys/proc_reader.h"
 
@@ -22,12 +18,11 @@ struct Baseline {
 struct MemorySample {
   int64_t bytes = 0;            // an upper bound (resident sizes) unless it came near the limit; then shares; files in memory included
   int64_t processes = 0;        // and threads
-  std::vector<pid_t> pids;      // the worker's and programs' descendants
 };
 
 // Sums resident sizes; only when those pass `limit_bytes` are the exact shares read, which is dear. `sharers`: the zygote and its
 // workers, among whom the zygote's pages are divided.
-MemorySample SampleMemory(const Jail& jail, sys::ProcReader& worker, const Baseline& baseline, int64_t sharers, int64_t limit_bytes);
+MemorySample SampleMemory(Jail& jail, sys::ProcReader& worker, const Baseline& baseline, int64_t sharers, int64_t limit_bytes);
 
 // Whether the jail holds nothing but its init and the worker: cheap, for the end of every call. `threads`: the worker's, beyond the
 // main one.
