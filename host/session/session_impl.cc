@@ -192,7 +192,7 @@ absl::Status SessionImpl::RunCall(absl::string_view code, const ExecuteOptions& 
 // A call that is over between two looks of the watch has not outrun the limit.
 void SessionImpl::EndIfOverMemory(Record& record) {
   if (cgroup_ != nullptr || record.session_state == SessionState::kGone) return;
-  int64_t held = supervise::ReadDiskUse(*jail_).used_bytes + worker_->process().ResidentBytes() - baseline_.resident_bytes;
+  int64_t held = supervise::ReadDiskUse(*jail_).used_bytes + worker_->process().ResidentBytes() - baseline_.resident;
   if (held <= policy_.limits.memory_bytes) return;
   std::lock_guard<std::mutex> lock(watched_mutex_);
   LookAtMemory();
@@ -252,7 +252,7 @@ void SessionImpl::FillReceipt(const supervise::DiskUse& before, Record& record) 
   } else if (worker_ != nullptr) {
     // The high-water mark is the process's, not the call's; a short call cannot have raised it unseen by much.
     int64_t resident = record.receipt.wall > absl::Milliseconds(5) ? worker_->process().ResidentPeakBytes() : worker_->process().ResidentBytes();
-    peak = std::max(peak, resident - baseline_.resident_bytes);
+    peak = std::max(peak, resident - baseline_.resident);
   }
   record.receipt.memory_peak_bytes = std::max(peak, record.receipt.memory_peak_bytes);
   if (worker_ != nullptr) {

@@ -188,7 +188,7 @@ absl::Status SessionImpl::StartWorker(std::future<absl::Status>& jail_attached) 
   DescribeLayers(worker->report());
   std::lock_guard<std::mutex> lock(watched_mutex_);
   worker_ = std::move(worker);
-  if (cgroup_ == nullptr) baseline_ = {worker_->process().ResidentBytes(), worker_->process().ReadUsage().anonymous};
+  if (cgroup_ == nullptr) baseline_ = worker_->process().ReadUsage();
   memory_.killed = false;
   reaped_cpu_ = absl::ZeroDuration();
   kept_busy_ = false;

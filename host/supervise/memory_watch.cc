@@ -46,25 +46,28 @@ MemorySample SampleMemory(Jail& jail, sys::ProcReader& worker, const Baseline& b
   std::vector<pid_t> pids;
   sys::ProcReader::Usage own = worker.ReadUsage();
   // A worker that let go of the zygote's pages has not earned others in their place.
-  int64_t files = ReadDiskUse(jail).used_bytes;
-  sample.bytes = files + std::max<int64_t>(0, own.resident - baseline.resident_bytes);
+  int64_t resident = std::max<int64_t>(0, own.resident - baseline.resident);
+  int64_t certain = ReadDiskUse(jail).used_bytes + std::max<int64_t>(0, own.page_tables - baseline.page_tables);
   sample.processes = own.threads;
   VisitJail(jail, &worker, [&](sys::ProcReader& process) {
     sys::ProcReader::Usage usage = process.ReadUsage();
-    sample.bytes += usage.resident;
+    resident += usage.resident;
+    certain += usage.page_tables;
     sample.processes += std::max<int64_t>(1, usage.threads);
     pids.push_back(process.pid());
   });
-  if (sample.bytes <= limit_bytes) return sample;
+  sample.bytes = certain + resident;
+  // What has page tables without end takes without end to look at closely.
+  if (sample.bytes <= limit_bytes || certain > limit_bytes) return sample;
   // Each resident page that several share was counted for each of them. The zygote's pages are divided among it, its workers and what
   // they forked; the session's part of them, at most all, is nobody's use. (Programs that a session started share none of them; that
   // this takes them for forks errs by no more than the zygote's size.)
   auto processes = static_cast<int64_t>(pids.size()) + 1;
-  int64_t zygote_bytes = baseline.anonymous_bytes * processes / std::max<int64_t>(1, sharers + processes - 1);
+  int64_t zygote_bytes = baseline.anonymous * processes / std::max<int64_t>(1, sharers + processes - 1);
   Shares shares(jail);
   shares.Add(worker);
   for (pid_t pid : pids) VisitInJail(jail, pid, [&](sys::ProcReader& process) { shares.Add(process); });
-  sample.bytes = files + shares.Beyond(zygote_bytes);
+  sample.bytes = certain + shares.Beyond(zygote_bytes);
   return sample;
 }
 

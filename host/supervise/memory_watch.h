@@ -10,13 +10,10 @@
 namespace cellblock::supervise {
 
 // What a worker held when it was ready: nearly all of it the zygote's, shared by every session, and not counted for any.
-struct Baseline {
-  int64_t resident_bytes = 0;
-  int64_t anonymous_bytes = 0;
-};
+using Baseline = sys::ProcReader::Usage;
 
 struct MemorySample {
-  int64_t bytes = 0;            // an upper bound (resident sizes) unless it came near the limit; then shares; files in memory included
+  int64_t bytes = 0;            // an upper bound (resident sizes) unless it came near the limit; then shares; files in memory and page tables included
   int64_t processes = 0;        // and threads
 };
 

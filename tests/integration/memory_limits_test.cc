@@ -24,6 +24,15 @@ def hold(megabytes, seconds):
 
 class MemoryLimitsTest : public SessionTest {
  protected:
+  // The watch, also where there is a cgroup.
+  void UseWatch(int64_t megabytes) {
+    Policy policy;
+    policy.limits.memory_bytes = megabytes * kMiB;
+    policy.isolation.cgroup = Requirement::kOff;
+    Use(policy);
+    EXPECT_EQ(LayerState(session(), "memory"), "watched");
+  }
+
   void UseLimit(int64_t megabytes) {
     Policy policy;
     policy.limits.memory_bytes = megabytes * kMiB;
@@ -162,6 +171,21 @@ TEST_F(MemoryLimitsTest, BashBeyondTheLimitIsKilled) {
     EXPECT_EQ(record.session_state, SessionState::kGone) << "the watch ends all of the session, the worker too";
     EXPECT_THAT(Run("x"), Ended(CallStatus::kRejected, SessionState::kGone));
   }
+}
+
+TEST_F(MemoryLimitsTest, PageTablesCount) {
+  UseWatch(128);
+  Record record = Run(R"(
+import mmap, time
+size = 256 << 30
+block = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000, prot=mmap.PROT_READ)  # MAP_NORESERVE
+try: block.madvise(mmap.MADV_NOHUGEPAGE)
+except OSError: pass  # a kernel without huge pages
+for i in range(0, size, 2 << 20): block[i]
+time.sleep(10)
+)");
+  EXPECT_THAT(record, Ended(CallStatus::kOutOfMemory, SessionState::kGone));
+  EXPECT_THAT(record, Hit("memory"));
 }
 
 TEST_F(MemoryLimitsTest, OneSessionOutOfMemoryLeavesOthersAlone) {
