@@ -195,7 +195,7 @@ void SessionImpl::EndIfOverMemory(Record& record) {
   int64_t held = supervise::ReadDiskUse(*jail_).used_bytes + worker_->process().ResidentBytes() - baseline_.resident;
   if (held <= policy_.limits.memory_bytes) return;
   std::lock_guard<std::mutex> lock(watched_mutex_);
-  LookAtMemory();
+  EndOverMemory();
   if (!memory_.killed) return;
   record.exit_code.reset();
   record.receipt.memory_peak_bytes = std::max<int64_t>(record.receipt.memory_peak_bytes, memory_.peak_bytes);
@@ -225,8 +225,7 @@ void SessionImpl::CleanUpAfter(Record& record) {
   bool gone = record.session_state == SessionState::kGone;
   if (gone) {
     alive_ = false;
-    std::lock_guard<std::mutex> lock(watched_mutex_);
-    worker_.reset();
+    EndWorker();
   }
   // Looked for from outside, whatever the worker says of its children.
   bool others = !supervise::HasNoOthers(*jail_, worker_ != nullptr ? &worker_->process() : nullptr, &record.receipt.threads_kept);
@@ -290,10 +289,10 @@ void SessionImpl::Interrupt() {
 absl::Status SessionImpl::Restart() {
   if (!queue_.Enter()) return absl::ResourceExhaustedError("too many calls wait on this session (session.queue)");
   absl::Cleanup leave = [this] { queue_.Leave(); };
+  alive_ = false;
+  EndWorker();
   {
     std::lock_guard<std::mutex> lock(watched_mutex_);
-    alive_ = false;
-    worker_.reset();
     late_output_.clear();
     late_errors_.clear();
   }
@@ -326,23 +325,47 @@ void SessionImpl::DrainIdle() {
   AppendBounded(worker_->errors_fd(), late_errors_);
 }
 
-void SessionImpl::Tick() {
-  std::lock_guard<std::mutex> lock(watched_mutex_);
-  if (worker_ == nullptr) return;
-  if (!busy_ && !kept_busy_) return;
+// Waits for the worker's end, which may take seconds: not with the lock held.
+void SessionImpl::EndWorker() {
+  std::unique_ptr<supervise::Worker> ending;
+  {
+    std::lock_guard<std::mutex> lock(watched_mutex_);
+    ending = std::move(worker_);
+  }
+}
+
+bool SessionImpl::Tick() {
+  std::unique_lock<std::mutex> lock(watched_mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || worker_ == nullptr) return false;
+  if (!busy_ && !kept_busy_) return false;
   if (!busy_) DrainIdle();
   if (cgroup_ != nullptr) {
     memory_.processes_peak = std::max<int64_t>(memory_.processes_peak, cgroup_->Processes() - 1);  // without the jail's init
-    return;
+    return false;
   }
-  LookAtMemory();
+  supervise::MemorySample sample;
+  return MayBeOverMemory(&sample);
 }
 
-void SessionImpl::LookAtMemory() {
-  supervise::MemorySample sample = supervise::SampleMemory(*jail_, worker_->process(), baseline_, worker_->zygote_sharers(), policy_.limits.memory_bytes);
-  memory_.peak_bytes = std::max<int64_t>(memory_.peak_bytes, sample.bytes);
-  memory_.processes_peak = std::max<int64_t>(memory_.processes_peak, sample.processes);
-  if (sample.bytes <= policy_.limits.memory_bytes || confine::IsLayerSwitchedOff("watch")) return;
+void SessionImpl::LookCloser() {
+  std::lock_guard<std::mutex> lock(watched_mutex_);
+  if (worker_ != nullptr && cgroup_ == nullptr) EndOverMemory();
+}
+
+bool SessionImpl::MayBeOverMemory(supervise::MemorySample* sample) {
+  *sample = supervise::SampleMemory(*jail_, worker_->process(), baseline_);
+  memory_.processes_peak = std::max<int64_t>(memory_.processes_peak, sample->processes);
+  if (sample->bytes > policy_.limits.memory_bytes) return true;
+  memory_.peak_bytes = std::max<int64_t>(memory_.peak_bytes, sample->bytes);
+  return false;
+}
+
+void SessionImpl::EndOverMemory() {
+  supervise::MemorySample sample;
+  if (!MayBeOverMemory(&sample)) return;
+  int64_t bytes = supervise::CloserLook(*jail_, worker_->process(), baseline_, worker_->zygote_sharers(), sample, policy_.limits.memory_bytes);
+  memory_.peak_bytes = std::max<int64_t>(memory_.peak_bytes, bytes);
+  if (bytes <= policy_.limits.memory_bytes || confine::IsLayerSwitchedOff("watch")) return;
   memory_.killed = true;
   worker_->Kill();
   supervise::KillAllInJail(*jail_, &worker_->process());

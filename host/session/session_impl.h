@@ -67,13 +67,16 @@ class SessionImpl : public Session, private supervise::Watched {
   absl::StatusOr<Record> ExecuteNow(absl::string_view code, const ExecuteOptions& options);
   Record Rejected(const char* reason);
   absl::Status RunCall(absl::string_view code, const ExecuteOptions& options, Record& record);
-  void LookAtMemory();                     // kills what is over the limit, without a cgroup; under watched_mutex_
+  bool MayBeOverMemory(supervise::MemorySample* sample);  // without a cgroup, as the next; under watched_mutex_
+  void EndOverMemory();                    // looks closer, and kills what is over the limit; under watched_mutex_
+  void EndWorker();
   void EndIfOverMemory(Record& record);
   void CleanUpAfter(Record& record);
   void Abandon(Record& record);
   void CollectArtifacts(Record& record);
   void FillReceipt(const supervise::DiskUse& before, Record& record);
-  void Tick() override;
+  bool Tick() override;
+  void LookCloser() override;
   void DrainIdle();
 
   HostImpl& host_;
@@ -94,7 +97,7 @@ class SessionImpl : public Session, private supervise::Watched {
   CallQueue queue_;
   std::atomic<bool> alive_ = false;
   std::atomic<bool> busy_ = false;
-  bool kept_busy_ = false;                 // threads or processes live on after the last call
+  std::atomic<bool> kept_busy_ = false;               // threads or processes live on after the last call
   int64_t calls_ = 0;
   supervise::MemorySignals memory_;
   absl::Duration reaped_cpu_;

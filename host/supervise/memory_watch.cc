@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <time.h>
 
 #include <algorithm>
 
@@ -11,11 +12,16 @@
 namespace cellblock::supervise {
 namespace {
 
-// Sums memory that is in no file of the jail's (those are counted once, by their file systems), and not the kernel's to take back as the page
-// cache is.
+absl::Duration ThreadCpu() {
+  timespec now;
+  return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0 ? absl::DurationFromTimespec(now) : absl::InfiniteDuration();
+}
+
+// Sums memory that is in no file of the jail's (those are counted once, by their file systems), and not the kernel's to take back as the
+// page cache is.
 class Shares {
  public:
-  explicit Shares(const Jail& jail) {
+  Shares(const Jail& jail, absl::Duration cpu_max) : until_(ThreadCpu() + cpu_max) {
     for (int fd : {jail.workspace.get(), jail.tmp.get(), jail.shm.get()}) {
       struct stat info;
       if (fstat(fd, &info) == 0) files_.push_back(info.st_dev);
@@ -24,51 +30,61 @@ class Shares {
 
   void Add(sys::ProcReader& process) {
     sys::ProcReader::Shares shares;
-    if (!process.ReadShares(&shares)) {
+    if (!InTime() || !process.ReadShares(&shares)) {
       anonymous_ += process.ReadUsage().anonymous;
       return;
     }
     anonymous_ += shares.anonymous;
-    if (shares.shared_memory > 0) shared_ += process.SharedMemoryOutside(files_, shares.shared_memory, [] { return true; });
+    if (shares.shared_memory > 0) shared_ += process.SharedMemoryOutside(files_, shares.shared_memory, [this] { return InTime(); });
   }
 
   int64_t Beyond(int64_t zygote_bytes) const { return std::max<int64_t>(0, anonymous_ - zygote_bytes) + shared_; }
 
  private:
+  bool InTime() const { return ThreadCpu() < until_; }
+
+  const absl::Duration until_;
   std::vector<dev_t> files_;
   int64_t anonymous_ = 0, shared_ = 0;
 };
 
 }  // namespace
 
-MemorySample SampleMemory(Jail& jail, sys::ProcReader& worker, const Baseline& baseline, int64_t sharers, int64_t limit_bytes) {
+MemorySample SampleMemory(Jail& jail, sys::ProcReader& worker, const Baseline& baseline) {
   MemorySample sample;
-  std::vector<pid_t> pids;
   sys::ProcReader::Usage own = worker.ReadUsage();
   // A worker that let go of the zygote's pages has not earned others in their place.
   int64_t resident = std::max<int64_t>(0, own.resident - baseline.resident);
-  int64_t certain = ReadDiskUse(jail).used_bytes + std::max<int64_t>(0, own.page_tables - baseline.page_tables);
+  sample.page_tables = std::max<int64_t>(0, own.page_tables - baseline.page_tables);
   sample.processes = own.threads;
   VisitJail(jail, &worker, [&](sys::ProcReader& process) {
     sys::ProcReader::Usage usage = process.ReadUsage();
     resident += usage.resident;
-    certain += usage.page_tables;
+    sample.page_tables += usage.page_tables;
     sample.processes += std::max<int64_t>(1, usage.threads);
-    pids.push_back(process.pid());
+    sample.pids.push_back(process.pid());
   });
-  sample.bytes = certain + resident;
-  // What has page tables without end takes without end to look at closely.
-  if (sample.bytes <= limit_bytes || certain > limit_bytes) return sample;
+  sample.files = ReadDiskUse(jail).used_bytes;
+  sample.bytes = sample.files + resident + sample.page_tables;
+  return sample;
+}
+
+int64_t CloserLook(const Jail& jail, sys::ProcReader& worker, const Baseline& baseline, int64_t sharers, const MemorySample& sample, int64_t limit_bytes,
+                   absl::Duration cpu_max) {
   // Each resident page that several share was counted for each of them. The zygote's pages are divided among it, its workers and what
   // they forked; the session's part of them, at most all, is nobody's use. (Programs that a session started share none of them; that
   // this takes them for forks errs by no more than the zygote's size.)
-  auto processes = static_cast<int64_t>(pids.size()) + 1;
+  auto processes = static_cast<int64_t>(sample.pids.size()) + 1;
   int64_t zygote_bytes = baseline.anonymous * processes / std::max<int64_t>(1, sharers + processes - 1);
-  Shares shares(jail);
-  shares.Add(worker);
-  for (pid_t pid : pids) VisitInJail(jail, pid, [&](sys::ProcReader& process) { shares.Add(process); });
-  sample.bytes = certain + shares.Beyond(zygote_bytes);
-  return sample;
+  int64_t certain = sample.files + sample.page_tables;
+  Shares shares(jail, cpu_max);
+  // What has page tables without end takes without end to look at: these first.
+  if (certain <= limit_bytes) shares.Add(worker);
+  for (pid_t pid : sample.pids) {
+    if (certain + shares.Beyond(zygote_bytes) > limit_bytes) break;
+    VisitInJail(jail, pid, [&](sys::ProcReader& process) { shares.Add(process); });
+  }
+  return certain + shares.Beyond(zygote_bytes);
 }
 
 bool HasNoOthers(Jail& jail, sys::ProcReader* worker, int64_t* threads) {

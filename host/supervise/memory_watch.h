@@ -2,8 +2,12 @@
 #ifndef CELLBLOCK_SUPERVISE_MEMORY_WATCH_H_
 #define CELLBLOCK_SUPERVISE_MEMORY_WATCH_H_
 
-#include <cstdint>
+#include <sys/types.h>
 
+#include <cstdint>
+#include <vector>
+
+#include "absl/time/time.h"
 #include "supervise/helpers.h"
 #include "sys/proc_reader.h"
 
@@ -13,13 +17,24 @@ namespace cellblock::supervise {
 using Baseline = sys::ProcReader::Usage;
 
 struct MemorySample {
-  int64_t bytes = 0;            // an upper bound (resident sizes) unless it came near the limit; then shares; files in memory and page tables included
+  int64_t bytes = 0;            // an upper bound: resident sizes and page tables; files in memory included
+  int64_t page_tables = 0;      // of these: nobody else's, and exact
+  int64_t files = 0;            // exact too
   int64_t processes = 0;        // and threads
+  std::vector<pid_t> pids;      // the worker's and programs' descendants
 };
 
-// Sums resident sizes; only when those pass `limit_bytes` are the exact shares read, which is dear. `sharers`: the zygote and its
-// workers, among whom the zygote's pages are divided.
-MemorySample SampleMemory(Jail& jail, sys::ProcReader& worker, const Baseline& baseline, int64_t sharers, int64_t limit_bytes);
+// Cheap: one read of `status` for each process, and a few more for the worker alone. What has ended counts for nothing.
+MemorySample SampleMemory(Jail& jail, sys::ProcReader& worker, const Baseline& baseline);
+
+// The processor time of one closer look. Beyond it, the rest is counted by resident sizes: too high, and so to the disadvantage of who
+// made looking dear. 128 processes (the default limit) of 100 MB each take 300 ms.
+inline constexpr absl::Duration kCloserLookCpuMax = absl::Milliseconds(400);
+
+// What the sample's processes hold by exact shares, which is dear. Ends early once it is past `limit_bytes`. `sharers`: the zygote and
+// its workers, among whom the zygote's pages are divided.
+int64_t CloserLook(const Jail& jail, sys::ProcReader& worker, const Baseline& baseline, int64_t sharers, const MemorySample& sample, int64_t limit_bytes,
+                   absl::Duration cpu_max = kCloserLookCpuMax);
 
 // Whether the jail holds nothing but its init and the worker: cheap, for the end of every call. `threads`: the worker's, beyond the
 // main one.
