@@ -175,7 +175,7 @@ absl::Status SessionImpl::RunCall(absl::string_view code, const ExecuteOptions& 
     busy_ = true;
   }
   absl::Cleanup idle = [this] { busy_ = false; };
-  memory_.peak_bytes = 0;
+  if (!memory_.killed) memory_.peak_bytes = 0;  // else it says why this call cannot run
   memory_.processes_peak = 0;
   if (cgroup_ != nullptr) {
     call.out_of_memory_kills_before = cgroup_->OutOfMemoryKills();  // between calls too a thread may have been killed
@@ -334,13 +334,13 @@ void SessionImpl::EndWorker() {
   }
 }
 
+// An idle session without a cgroup is looked at as well as a busy one: whether a worker is idle, it alone knows.
 bool SessionImpl::Tick() {
   std::unique_lock<std::mutex> lock(watched_mutex_, std::try_to_lock);
   if (!lock.owns_lock() || worker_ == nullptr) return false;
-  if (!busy_ && !kept_busy_) return false;
-  if (!busy_) DrainIdle();
+  if (!busy_ && kept_busy_) DrainIdle();
   if (cgroup_ != nullptr) {
-    memory_.processes_peak = std::max<int64_t>(memory_.processes_peak, cgroup_->Processes() - 1);  // without the jail's init
+    if (busy_ || kept_busy_) memory_.processes_peak = std::max<int64_t>(memory_.processes_peak, cgroup_->Processes() - 1);  // without the jail's init
     return false;
   }
   supervise::MemorySample sample;

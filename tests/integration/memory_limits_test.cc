@@ -2,6 +2,7 @@
 // only; where the two differ, both endings are written down.
 #include <cstdlib>
 
+#include "tests/support/helper_processes.h"
 #include "tests/support/session_fixture.h"
 
 namespace cellblock {
@@ -20,6 +21,15 @@ def hold(megabytes, seconds):
         time.sleep(seconds)
         os._exit(0)
     return pid
+)";
+
+// Maps `megabytes` that no soft limit sees, and touches them.
+constexpr char kShared[] = R"(
+import mmap
+held = []
+def share(megabytes):
+    held.append(mmap.mmap(-1, megabytes << 20))
+    for i in range(0, megabytes << 20, 4096): held[-1][i] = 1
 )";
 
 class MemoryLimitsTest : public SessionTest {
@@ -171,6 +181,52 @@ TEST_F(MemoryLimitsTest, BashBeyondTheLimitIsKilled) {
     EXPECT_EQ(record.session_state, SessionState::kGone) << "the watch ends all of the session, the worker too";
     EXPECT_THAT(Run("x"), Ended(CallStatus::kRejected, SessionState::kGone));
   }
+}
+
+TEST_F(MemoryLimitsTest, AnIdleWorkerIsWatched) {
+  UseWatch(128);
+  EXPECT_THAT(Run(kShared), EndedWell());
+  // A handler in C runs while the worker waits for its next call: no thread and no process shows it.
+  Record record = Run(R"(
+import ctypes, signal
+handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(lambda number: share(1000))
+libc = ctypes.CDLL(None)
+libc.signal.argtypes = [ctypes.c_int, ctypes.c_void_p]
+libc.signal(signal.SIGALRM, ctypes.cast(handler, ctypes.c_void_p))
+libc.alarm(1)
+)");
+  EXPECT_THAT(record, EndedWell());
+  EXPECT_EQ(record.receipt.threads_kept, 0);
+  EXPECT_TRUE(Eventually([] { return WorkerProcesses().empty(); }));
+  Record next = Run("1");
+  EXPECT_THAT(next, Ended(CallStatus::kOutOfMemory, SessionState::kGone));
+  EXPECT_THAT(next, Hit("memory"));
+  EXPECT_GE(next.receipt.memory_peak_bytes, 128 * kMiB);
+  EXPECT_THAT(session().Restart(), IsOk());
+  EXPECT_EQ(Value("1"), "1");
+}
+
+TEST_F(MemoryLimitsTest, WhatAnIdleWorkerLeftBehindIsWatched) {
+  UseWatch(128);
+  EXPECT_THAT(Run(kShared), EndedWell());
+  EXPECT_THAT(Run(R"(
+import os, threading, time
+def leave():
+    time.sleep(0.5)
+    if os.fork() == 0:
+        open('forked', 'w').close()
+        time.sleep(1)
+        share(1000)
+        time.sleep(60)
+    os._exit(0)
+threading.Thread(target=leave).start()
+)"),
+              EndedWell());
+  EXPECT_TRUE(Eventually([&] { return Get(session(), "forked").ok() && DescendantsOf(JailInitProcesses().at(0)).size() == 1; })) << "its child is the init's now";
+  EXPECT_TRUE(Eventually([&] { return DescendantsOf(JailInitProcesses().at(0)).empty(); }));
+  Record next = Run("1");
+  EXPECT_THAT(next, Ended(CallStatus::kExited, SessionState::kGone)) << "as the worker did";
+  EXPECT_THAT(next, Hit("memory"));
 }
 
 TEST_F(MemoryLimitsTest, PageTablesCount) {
