@@ -134,11 +134,11 @@ class Collecting {
                        " of them were left out (the first by name are kept). Write fewer files, pack them into one archive, or raise the limit."));
     }
     if (too_large_.count() > 0) {
-      add(absl::StrCat("artifacts.file_bytes is ", limits_.file_bytes, ": ", too_large_.count(), " larger file(s) were left out, such as ",
+      add(absl::StrCat("artifacts.file_size is ", limits_.file_bytes, ": ", too_large_.count(), " larger file(s) were left out, such as ",
                        too_large_.example(), ". Write smaller files, or raise the limit."));
     }
     if (over_total_.count() > 0) {
-      add(absl::StrCat("artifacts.bytes is ", limits_.bytes, " a call: ", over_total_.count(), " file(s) were left out that did not fit any more, such as ",
+      add(absl::StrCat("artifacts.size is ", limits_.bytes, " a call: ", over_total_.count(), " file(s) were left out that did not fit any more, such as ",
                        over_total_.example(), ". Write less in one call, or raise the limit."));
     }
     if (depth_.count() > 0) {
@@ -172,11 +172,11 @@ class Collecting {
     if (!S_ISREG(before.st_mode)) return Note(candidate.path, absl::StrCat("while it was looked at, it became ", KindOf(before.st_mode)));
     if (before.st_size > limits_.file_bytes) {
       too_large_.Add(candidate.path);
-      return Note(candidate.path, absl::StrCat("it has ", before.st_size, " bytes; artifacts.file_bytes is ", limits_.file_bytes));
+      return Note(candidate.path, absl::StrCat("it has ", before.st_size, " bytes; artifacts.file_size is ", limits_.file_bytes));
     }
     if (before.st_size > limits_.bytes - bytes_) {
       over_total_.Add(candidate.path);
-      return Note(candidate.path, absl::StrCat("it has ", before.st_size, " bytes; ", limits_.bytes - bytes_, " were left of artifacts.bytes (", limits_.bytes, ")"));
+      return Note(candidate.path, absl::StrCat("it has ", before.st_size, " bytes; ", limits_.bytes - bytes_, " were left of artifacts.size (", limits_.bytes, ")"));
     }
     if (!inodes_.insert({before.st_dev, before.st_ino}).second) return Note(candidate.path, "a hard link to a file that is collected already");
     absl::StatusOr<StoredCopy> copy = store_.Copy(file.get(), before.st_size);

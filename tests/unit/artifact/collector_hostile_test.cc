@@ -95,7 +95,7 @@ TEST_F(HostileWorkspaceTest, HugeHoleIsRefusedByItsSize) {
   });
   EXPECT_LT(absl::Now() - start, absl::Seconds(5));
   EXPECT_THAT(collection.artifacts, IsEmpty());
-  EXPECT_THAT(NoteOn(collection, "hole"), HasSubstr("1099511627776 bytes; artifacts.file_bytes is 104857600"));
+  EXPECT_THAT(NoteOn(collection, "hole"), HasSubstr("1099511627776 bytes; artifacts.file_size is 104857600"));
   EXPECT_THAT(collection.limits_hit, SizeIs(1));
 }
 

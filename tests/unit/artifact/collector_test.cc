@@ -150,10 +150,10 @@ TEST_F(CollectorTest, FileSizeAtTheLimitAndOneAbove) {
       },
       limits);
   EXPECT_THAT(Paths(collection), ElementsAre("at"));
-  EXPECT_THAT(collection.limits_hit, ElementsAre(LimitDetail("artifacts.file_bytes is 1000: 1 larger file(s) were left out, such as above")));
+  EXPECT_THAT(collection.limits_hit, ElementsAre(LimitDetail("artifacts.file_size is 1000: 1 larger file(s) were left out, such as above")));
   ASSERT_EQ(collection.notes.size(), 1u);
   EXPECT_EQ(collection.notes[0].path, "above");
-  EXPECT_THAT(collection.notes[0].text, HasSubstr("it has 1001 bytes; artifacts.file_bytes is 1000"));
+  EXPECT_THAT(collection.notes[0].text, HasSubstr("it has 1001 bytes; artifacts.file_size is 1000"));
   EXPECT_FALSE(collection.notes[0].collected);
 }
 
@@ -168,7 +168,7 @@ TEST_F(CollectorTest, TotalSizeAtTheLimitAndOneAbove) {
   EXPECT_THAT(Paths(CollectAfter([&] { write(400); }, limits)), ElementsAre("a", "b", "c"));
   Collection above = CollectAfter([&] { write(401); }, limits);
   EXPECT_THAT(Paths(above), ElementsAre("a", "c"));
-  EXPECT_THAT(above.limits_hit, ElementsAre(LimitDetail("artifacts.bytes is 1000 a call: 1 file(s)")));
+  EXPECT_THAT(above.limits_hit, ElementsAre(LimitDetail("artifacts.size is 1000 a call: 1 file(s)")));
 }
 
 TEST_F(CollectorTest, DepthAtTheLimitAndOneAbove) {
