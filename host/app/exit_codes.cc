@@ -2,8 +2,18 @@
 #include "app/exit_codes.h"
 
 namespace cellblock::app {
+namespace {
 
-int ExitCodeFor(const Record& record) {
+// A language that the policy turns off is the caller's to change, a limit that left no room to start is a limit like others.
+int ExitCodeOfRejected(const Record& record, const Languages& languages, Language language) {
+  const bool is_on = language == Language::kBash ? languages.bash && languages.subprocesses : languages.python;
+  if (!is_on) return kExitUsage;
+  return record.receipt.limits_hit.empty() ? kExitHost : kExitLimit;
+}
+
+}  // namespace
+
+int ExitCodeFor(const Record& record, const Policy& policy, Language language) {
   switch (record.status) {
     case CallStatus::kOk:
       return kExitOk;
@@ -19,6 +29,7 @@ int ExitCodeFor(const Record& record) {
     case CallStatus::kKilled:
       return kExitLimit;
     case CallStatus::kRejected:
+      return ExitCodeOfRejected(record, policy.languages, language);
     case CallStatus::kLost:
       return kExitHost;
   }

@@ -24,7 +24,7 @@ Try:
 Exit codes:
   0    it went well
   1    the code failed: an exception, exit() with another code than 0, a bash script that ended non-zero
-  2    wrong options, or a source, file or policy that cannot be read
+  2    wrong options, a source, file or policy that cannot be read, or code in a language that the policy turns off
   3    a limit ended it (time, memory, CPU), or it was killed
   4    this machine or this installation could not run it, or what it made could not be saved
   130  interrupted (Ctrl-C); 143 ended by SIGTERM, 129 by SIGHUP, 141 when the reader of the output went away

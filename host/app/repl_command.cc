@@ -119,7 +119,7 @@ class Repl {
       Remember(ExitCodeFor(record.status(), kExitLimit));
       return;
     }
-    Remember(ExitCodeFor(*record));
+    Remember(ExitCodeFor(*record, session_.policy(), Language::kPython));
     last_ = *std::move(record);
     if (runner_.charts_not_kept() > charts_told_) {
       console_.Note("a chart was made and not kept; start with --out DIR to keep charts");

@@ -128,7 +128,8 @@ class CellLoop {
     if (options_.json) console_.Write(absl::StrCat(render::RenderRecordJson(*record), "\n"));
     if (console_.stdout_closed()) return Stop(kExitPipeClosed);
     if (runner_.end_signal() != 0) return Stop(ExitCodeOfSignal(runner_.end_signal()));
-    const int code = runner_.interrupted() && record->status == CallStatus::kKilled ? kExitInterrupted : ExitCodeFor(*record);
+    const bool killed_by_keyboard = runner_.interrupted() && record->status == CallStatus::kKilled;
+    const int code = killed_by_keyboard ? kExitInterrupted : ExitCodeFor(*record, session_.policy(), source_.language);
     const bool ended_itself = record->status == CallStatus::kExited;
     if (code == kExitOk && !ended_itself) return true;
     if (code == kExitInterrupted || !options_.keep_going) return Stop(code);

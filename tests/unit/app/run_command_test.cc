@@ -106,6 +106,31 @@ TEST_F(RunCommandTest, ExitCodesTellHowItEnded) {
   }
 }
 
+TEST_F(RunCommandTest, ALanguageThatThePolicyTurnsOffIsToldWithItsRecord) {
+  root_.Write("usr/share/cellblock/policies/bash.yaml", "name: bash\nlanguages:\n  python: false\n");
+  root_.Write("usr/share/cellblock/policies/python.yaml", "name: python\nlanguages:\n  bash: false\n");
+  world_.scripts["x"] = [](Playback& play, FakeSession&) { return play.Status(CallStatus::kRejected, "off in this policy"); };
+  const auto under = [](const std::string& policy, bool json) {
+    return [=](RunOptions& options) {
+      options.session.policy = policy;
+      options.json = json;
+    };
+  };
+  EXPECT_EQ(Run("x", under("bash", false)), kExitUsage);
+  EXPECT_THAT(err_.text(), HasSubstr("cellblock: off in this policy\n"));
+  EXPECT_EQ(Run("x", under("python", true), "script.sh"), kExitUsage);
+  EXPECT_THAT(out_.text(), AllOf(HasSubstr("\"status\":\"rejected\""), HasSubstr("\"reason\":\"off in this policy\"")));
+  EXPECT_EQ(Run("x", under("bash", false), "script.sh"), kExitHost);  // the twin: on, and refused for something else
+}
+
+TEST_F(RunCommandTest, ALimitThatLeavesNoRoomToStartIsALimit) {
+  world_.scripts["x"] = [](Playback& play, FakeSession&) {
+    play.record().receipt.limits_hit.push_back({"processes", "fork: no more"});
+    return play.Status(CallStatus::kRejected, "bash could not start (limits.processes)");
+  };
+  EXPECT_EQ(Run("x", {}, "script.sh"), kExitLimit);
+}
+
 TEST_F(RunCommandTest, AScriptsOwnExitCodeBecomesZeroOrOne) {
   int code = 0;
   world_.scripts["x"] = [&](Playback& play, FakeSession&) { return play.Exit(code); };
