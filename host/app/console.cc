@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <system_error>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "app/charts.h"
@@ -13,8 +15,8 @@
 namespace cellblock::app {
 namespace {
 
-// Writes all of it, also when the descriptor is non-blocking (a terminal shared with a program that made it so). False: gone.
-bool WriteFully(int fd, absl::string_view text) {
+// Writes all of it, also when the descriptor is non-blocking (a terminal shared with a program that made it so). Returns 0 or errno.
+int WriteFully(int fd, absl::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(fd, text.data(), text.size());
     if (written >= 0) {
@@ -23,10 +25,10 @@ bool WriteFully(int fd, absl::string_view text) {
       pollfd wait = {fd, POLLOUT, 0};
       poll(&wait, 1, -1);
     } else if (errno != EINTR) {
-      return false;
+      return errno;
     }
   }
-  return true;
+  return 0;
 }
 
 // What the person can do about a limit that the code ran into stands in the limit's own detail; here only the plain lead-in.
@@ -207,14 +209,27 @@ void Console::EndLine(bool to_stdout) {
 void Console::WriteTo(bool to_stdout, absl::string_view text) {
   if (text.empty() || (to_stdout && stdout_closed_)) return;
   ClearStatus();
-  const bool written = WriteFully(to_stdout ? options_.stdout_fd : options_.stderr_fd, text);
-  if (to_stdout && !written) stdout_closed_ = true;
+  const int why = WriteFully(to_stdout ? options_.stdout_fd : options_.stderr_fd, text);
+  if (to_stdout && why != 0) return LoseStdout(why);
   const bool at_start = text[text.size() - 1] == '\n';
   if (options_.stdout_is_terminal && options_.stderr_is_terminal) {
     stdout_at_line_start_ = stderr_at_line_start_ = at_start;
   } else {
     (to_stdout ? stdout_at_line_start_ : stderr_at_line_start_) = at_start;
   }
+}
+
+void Console::LoseStdout(int why) {
+  stdout_closed_ = true;
+  const bool reader_gone = why == EPIPE || why == ECONNRESET || (why == EIO && options_.stdout_is_terminal);  // the latter: hung up
+  if (reader_gone) return;
+  stdout_failed_ = true;
+  Line(absl::StrCat("standard output could not be written: ", std::generic_category().message(why)));
+}
+
+bool Console::stdout_failed() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return stdout_failed_;
 }
 
 bool Console::stdout_closed() const {

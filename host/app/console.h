@@ -41,8 +41,10 @@ class Console {
   // One line that stays only until the next output, on a terminal; elsewhere nothing. Empty: removes it.
   void Status(absl::string_view message);
 
-  // True once the reader of standard output has gone away (EPIPE). Nothing is written to it any more.
+  // True once standard output takes nothing more; nothing is written to it from then on. Either its reader has gone away (EPIPE), which
+  // is nobody's mistake and not told, or it could not be written (a full disk), which has been told.
   bool stdout_closed() const;
+  bool stdout_failed() const;
   bool quiet() const { return options_.quiet; }
   bool stderr_is_terminal() const { return options_.stderr_is_terminal; }
 
@@ -54,11 +56,13 @@ class Console {
   void Line(absl::string_view message);
   void ClearStatus();
   void WriteTo(bool to_stdout, absl::string_view text);
+  void LoseStdout(int why);
 
   const ConsoleOptions options_;
   mutable std::mutex mutex_;
   bool status_shown_ = false;
   bool stdout_closed_ = false;
+  bool stdout_failed_ = false;
   // Whether the last byte written there ended its line; both streams share one screen when both are terminals.
   bool stdout_at_line_start_ = true;
   bool stderr_at_line_start_ = true;

@@ -126,7 +126,7 @@ int DoctorCommand(const DoctorOptions& options, const Context& context) {
   rows.push_back(EnvironmentRow(options, *policy, context));
   if (!rows.back().available) missing.push_back({"python.environment", rows.back().detail});
   console.Write(options.json ? Json(rows, missing, policy->name) : Table(rows, missing, policy->name));
-  if (console.stdout_closed()) return kExitPipeClosed;
+  if (console.stdout_closed()) return ExitCodeOfLostOutput(console);
   return missing.empty() ? kExitOk : kExitHost;
 }
 

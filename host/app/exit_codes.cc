@@ -36,6 +36,8 @@ int ExitCodeFor(const Record& record, const Policy& policy, Language language) {
   return kExitHost;
 }
 
+int ExitCodeOfLostOutput(const Console& console) { return console.stdout_failed() ? kExitHost : kExitPipeClosed; }
+
 int ExitCodeOfSignal(int signal) { return 128 + signal; }
 
 int ExitCodeFor(const absl::Status& status, int limit_reached) {

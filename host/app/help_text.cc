@@ -26,7 +26,7 @@ Exit codes:
   1    the code failed: an exception, exit() with another code than 0, a bash script that ended non-zero
   2    wrong options, a source, file or policy that cannot be read, or code in a language that the policy turns off
   3    a limit ended it (time, memory, CPU), or it was killed
-  4    this machine or this installation could not run it, or what it made could not be saved
+  4    this machine or this installation could not run it, or what it made could not be saved or printed
   130  interrupted (Ctrl-C); 143 ended by SIGTERM, 129 by SIGHUP, 141 when the reader of the output went away
 )";
 

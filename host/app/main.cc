@@ -1,4 +1,5 @@
 // The executable `cellblock`: wires the commands to the process and the real host, nothing else. Supervisor.
+#include <fcntl.h>
 #include <locale.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,8 +36,18 @@ Context RealContext() {
 int Print(const Answer& answer, const Context& context) {
   ConsoleOptions options = context.console;
   if (answer.is_error) options.stdout_fd = options.stderr_fd;
-  Console(options).Write(answer.text);
-  return answer.is_error ? kExitUsage : kExitOk;
+  Console console(options);
+  console.Write(answer.text);
+  if (answer.is_error) return kExitUsage;
+  return console.stdout_closed() ? ExitCodeOfLostOutput(console) : kExitOk;
+}
+
+// A descriptor that was closed by whoever started us is the next one that is opened: output would go into a file or pipe of our own.
+bool IsOpen(int fd) { return fcntl(fd, F_GETFD) >= 0; }
+
+int RefuseToRunWithoutOutput() {
+  if (IsOpen(STDERR_FILENO)) Console({}).Problem("standard output is closed; send it to a file, or to /dev/null if it is not wanted");
+  return kExitHost;
 }
 
 struct Runner {
@@ -56,6 +67,7 @@ int main(int argc, char** argv) {
   const char* locale = setlocale(LC_CTYPE, "");
   if (locale == nullptr || strcmp(locale, "C") == 0 || strcmp(locale, "POSIX") == 0) setlocale(LC_CTYPE, "C.UTF-8");
   SurviveClosedPipes();
+  if (!IsOpen(STDOUT_FILENO)) return RefuseToRunWithoutOutput();
   const Context context = RealContext();
   return std::visit(Runner{context}, ParseCommandLine(std::vector<std::string>(argv + 1, argv + argc)));
 }

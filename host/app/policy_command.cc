@@ -67,7 +67,7 @@ int PolicyCommand(const PolicyOptions& options, const Context& context) {
       exit_code = Diff(options, directory, console);
       break;
   }
-  return console.stdout_closed() ? kExitPipeClosed : exit_code;
+  return console.stdout_closed() ? ExitCodeOfLostOutput(console) : exit_code;
 }
 
 }  // namespace cellblock::app

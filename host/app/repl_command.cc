@@ -96,7 +96,7 @@ class Repl {
         ++number;
       }
     }
-    if (console_.stdout_closed()) return kExitPipeClosed;
+    if (console_.stdout_closed()) return ExitCodeOfLostOutput(console_);
     const int signal = runner_.end_signal();
     if (signal != 0) return ExitCodeOfSignal(signal);
     if (runner_.save_failed()) Remember(kExitHost);

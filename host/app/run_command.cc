@@ -126,7 +126,7 @@ class CellLoop {
     }
     kept_.Add(*record);
     if (options_.json) console_.Write(absl::StrCat(render::RenderRecordJson(*record), "\n"));
-    if (console_.stdout_closed()) return Stop(kExitPipeClosed);
+    if (console_.stdout_closed()) return Stop(ExitCodeOfLostOutput(console_));
     if (runner_.end_signal() != 0) return Stop(ExitCodeOfSignal(runner_.end_signal()));
     const bool killed_by_keyboard = runner_.interrupted() && record->status == CallStatus::kKilled;
     const int code = killed_by_keyboard ? kExitInterrupted : ExitCodeFor(*record, session_.policy(), source_.language);

@@ -1,6 +1,7 @@
 // What a person reads of a call, and where.
 #include "app/console.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -198,8 +199,23 @@ TEST_F(ConsoleTest, NoticesThatTheReaderWentAway) {
   pipe.read.Reset();
   console.Write("second");
   EXPECT_TRUE(console.stdout_closed());
+  EXPECT_FALSE(console.stdout_failed());
   console.Write("third");
   EXPECT_EQ(err_.text(), "");
+}
+
+TEST_F(ConsoleTest, TellsOnceThatStandardOutputCannotBeWritten) {
+  UniqueFd full(open("/dev/full", O_WRONLY | O_CLOEXEC));
+  ASSERT_TRUE(full.valid());
+  ConsoleOptions options = Options();
+  options.stdout_fd = full.get();
+  Console console(options);
+  EXPECT_FALSE(console.stdout_failed());
+  Play(console).Stdout("first\n").Value("2");
+  console.Write("third");
+  EXPECT_TRUE(console.stdout_closed());
+  EXPECT_TRUE(console.stdout_failed());
+  EXPECT_EQ(err_.text(), "cellblock: standard output could not be written: No space left on device\n");
 }
 
 TEST_F(ConsoleTest, IgnoresAnEventThatNamesNoResult) {

@@ -1,6 +1,7 @@
 // `cellblock run` against a host of the test's own: what is run, printed, saved and returned.
 #include "app/run_command.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -376,6 +377,18 @@ TEST_F(RunCommandTest, EndsQuietlyWhenTheReaderGoesAway) {
   EXPECT_EQ(world_.interrupts, 1);
   EXPECT_THAT(CodeRun(), ElementsAre("x"));
   EXPECT_EQ(err_.text(), "");
+}
+
+TEST_F(RunCommandTest, OutputThatCannotBeWrittenIsAnErrorOfTheHost) {
+  UniqueFd full(open("/dev/full", O_WRONLY | O_CLOEXEC));
+  ASSERT_TRUE(full.valid());
+  context_.console.stdout_fd = full.get();
+  world_.scripts["x"] = [&](Playback& play, FakeSession&) { return play.Stdout("text\n"); };
+  for (const bool json : {false, true}) {
+    EXPECT_EQ(Run("x", [=](RunOptions& options) { options.json = json; }), kExitHost);
+  }
+  EXPECT_EQ(world_.interrupts, 1);  // with --json it had ended before anything was written
+  EXPECT_THAT(err_.text(), HasSubstr("cellblock: standard output could not be written: No space left on device\n"));
 }
 
 }  // namespace
