@@ -5,11 +5,19 @@
 #include "base/status_macros.h"
 #include "policy/print.h"
 #include "policy/schema.h"
+#include "policy/text.h"
 #include "policy/units.h"
 #include "policy/value.h"
 
 namespace cellblock {
 namespace policy {
+
+namespace {
+
+// Those that need no file: a machine's others depend on what its administrator generated, and glibc falls back to C in silence.
+bool IsBuiltInLocale(absl::string_view locale) { return locale == "C.UTF-8" || locale == "C" || locale == "POSIX"; }
+
+}  // namespace
 
 std::optional<Conflict> FindConflict(const Policy& policy) {
   const Isolation& isolation = policy.isolation;
@@ -40,6 +48,12 @@ std::optional<Conflict> FindConflict(const Policy& policy) {
   if (isolation.no_new_privileges == Requirement::kOff && needs_no_new_privileges) {
     return Conflict{{"isolation.no_new_privileges", "isolation.landlock", "isolation.seccomp"},
                     "isolation.no_new_privileges: the kernel sets up landlock and seccomp only with it; write required"};
+  }
+  if (policy.files.directory.empty() && !IsBuiltInLocale(policy.determinism.locale)) {
+    return Conflict{{"determinism.locale", "files.root"},
+                    absl::StrCat("determinism.locale: ", Shown(policy.determinism.locale),
+                                 " is not sure to exist in a session over the host's /usr; write C.UTF-8, C or POSIX, or name a root that has it "
+                                 "(files.root)")};
   }
   size_t bytes = PrintPolicy(policy).size();
   if (bytes > kPolicyFileBytesMax) {

@@ -119,5 +119,12 @@ TEST(ShippedTest, RefusesATimeZoneThatThisMachineLacks) {
   EXPECT_THAT(LoadPolicyText("determinism: {time_zone: Mars/Olympus}\nfiles: {root: /srv/root}\n", "p.yaml", ""), IsOk());
 }
 
+TEST(ShippedTest, RefusesALocaleThatTheHostsRootMayLack) {
+  EXPECT_THAT(LoadPolicyText("determinism: {locale: POSIX}\n", "p.yaml", ""), IsOk());
+  EXPECT_THAT(LoadPolicyText("determinism:\n  locale: de_DE.UTF-8\n", "p.yaml", ""),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("p.yaml:2:11: determinism.locale: \"de_DE.UTF-8\" is not sure to exist")));
+  EXPECT_THAT(LoadPolicyText("determinism: {locale: de_DE.UTF-8}\nfiles: {root: /srv/root}\n", "p.yaml", ""), IsOk());
+}
+
 }  // namespace
 }  // namespace cellblock::policy

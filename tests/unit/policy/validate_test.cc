@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 struct Case {
   std::function<void(Policy&)> change;
-  const char* message;
+  std::string message;
 };
 
 void ExpectRefused(const Case& c) {
@@ -66,6 +66,9 @@ TEST(ValidatePolicyTest, RefusesValuesThatDontGoTogether) {
                  },
                  "isolation.memory: only a cgroup can enforce it"});
   ExpectRefused({[](Policy& p) { p.isolation.no_new_privileges = Requirement::kOff; }, "isolation.no_new_privileges: the kernel sets up"});
+  for (const char* locale : {"de_DE.UTF-8", "en_US.UTF-8", "C.ISO-8859-1", "posix"}) {
+    ExpectRefused({[=](Policy& p) { p.determinism.locale = locale; }, absl::StrCat("determinism.locale: \"", locale, "\" is not sure to exist")});
+  }
 }
 
 TEST(ValidatePolicyTest, AcceptsTheTwinsOfThose) {
@@ -81,6 +84,11 @@ TEST(ValidatePolicyTest, AcceptsTheTwinsOfThose) {
   accept([](Policy& p) { p.languages = {false, true, true}; });
   accept([](Policy& p) { p.languages = {true, false, false}; });
   accept([](Policy& p) { p.isolation.memory = MemoryRequirement::kEnforced; });
+  for (const char* locale : {"C.UTF-8", "C", "POSIX"}) accept([=](Policy& p) { p.determinism.locale = locale; });
+  accept([](Policy& p) {
+    p.determinism.locale = "de_DE.UTF-8";
+    p.files.directory = "/srv/root";
+  });
   accept([](Policy& p) { p.isolation.no_new_privileges = p.isolation.landlock = p.isolation.seccomp = Requirement::kOff; });
 }
 
