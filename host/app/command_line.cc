@@ -36,6 +36,20 @@ const std::vector<Command>& Commands();
 
 absl::Status Wrong(const std::string& message) { return absl::InvalidArgumentError(message); }
 
+// Options for which an empty value means something, or has a message of its own.
+bool MayBeEmpty(const std::string& name) { return name == "-c" || name == "--env" || name == "--file"; }
+
+// `--out "$DIR"` with DIR unset: whoever wrote that did not mean "no --out".
+absl::Status RefuseEmptyValues(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = option->get_name();
+    if (option->get_positional() || MayBeEmpty(name)) continue;
+    const Arguments& values = option->results();
+    if (std::find(values.begin(), values.end(), "") != values.end()) return Wrong(absl::StrCat(name, " is empty; give a value, or leave it out"));
+  }
+  return absl::OkStatus();
+}
+
 // Runs CLI11 over `arguments`, names near spellings of an unknown option.
 absl::Status Parse(CLI::App& app, const Arguments& arguments) {
   app.allow_extras();
@@ -54,7 +68,7 @@ absl::Status Parse(CLI::App& app, const Arguments& arguments) {
     }
     return Wrong(absl::StrCat("no option ", NeutralizeLine(name), policy::DidYouMean(policy::NearWords(name, known))));
   }
-  return absl::OkStatus();
+  return RefuseEmptyValues(app);
 }
 
 // "30" is 30 seconds here: on a command line nobody means anything else.

@@ -1,6 +1,7 @@
 // Arguments into values, and what is said about wrong ones.
 #include "app/command_line.h"
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -53,6 +54,15 @@ TEST(CommandLineTest, OptionsMayStandBeforeTheScript) {
   EXPECT_THAT(options.session.files, ElementsAre("a.csv"));
   EXPECT_THAT(options.session.environment, ElementsAre(Pair("A", "1"), Pair("B", "=2")));
   EXPECT_TRUE(options.json && options.keep_going && options.quiet);
+}
+
+TEST(CommandLineTest, RefusesOptionsWithAnEmptyValue) {
+  for (const char* option : {"--out", "--save-notebook", "--policy", "--timeout", "--memory", "--seed", "--language", "--python-env"}) {
+    EXPECT_THAT(WrongText({"run", "x.py", option, ""}), HasSubstr(absl::StrCat("cellblock: ", option, " is empty"))) << option;
+  }
+  EXPECT_THAT(WrongText({"repl", "--out", ""}), HasSubstr("--out is empty"));
+  EXPECT_THAT(WrongText({"doctor", "--policy", ""}), HasSubstr("--policy is empty"));
+  EXPECT_EQ(Parsed<RunOptions>({"run", "-c", ""}).source.code, "");  // no code is code
 }
 
 TEST(CommandLineTest, RunTakesCode) {
