@@ -223,9 +223,24 @@ std::string Position(absl::string_view json, size_t offset) {
                       capture::CountCharacters(before.substr(line_begin)) + 1);
 }
 
+// Whether the parser stopped behind an escape such as \ud800, which the other half must follow; it calls that a syntax error like others.
+bool EndsInLeadingSurrogate(absl::string_view before) {
+  if (absl::EndsWith(before, "\\")) before.remove_suffix(1);  // of another escape
+  if (before.size() < 6) return false;
+  const std::string escape = absl::AsciiStrToLower(before.substr(before.size() - 6));
+  if (!absl::StartsWith(escape, "\\ud") || !absl::StrContains("89ab", escape.substr(3, 1))) return false;
+  size_t backslashes = 0;  // an even number of them stands for backslashes
+  for (size_t at = before.size() - 6; at < before.size() && before[at] == '\\'; --at) ++backslashes;
+  return backslashes % 2 == 1;
+}
+
 std::string SyntaxProblem(absl::string_view json, size_t offset, const boost::json::error_code& ec) {
   if (offset >= json.size() || ec == boost::json::error::incomplete) return "the file ends in the middle of the JSON text; was it saved whole?";
   if (ec == boost::json::error::too_deep) return absl::StrCat("the JSON text nests deeper than ", kDepthMax, " levels");
+  if (ec == boost::json::error::illegal_leading_surrogate || ec == boost::json::error::illegal_trailing_surrogate ||
+      EndsInLeadingSurrogate(json.substr(0, offset))) {
+    return "a \\u escape here names half of a surrogate pair (\\ud800 – \\udfff), which is no character; write the whole pair, or the character itself";
+  }
   absl::string_view rest = json.substr(offset);
   for (absl::string_view number : {"NaN", "Infinity", "-Infinity"}) {
     if (absl::StartsWith(rest, number)) return absl::StrCat(number, " is not JSON; open the notebook in Jupyter, clear its outputs and save it again");

@@ -59,6 +59,12 @@ TEST(ParseNotebookTest, SyntaxErrorsSayWhere) {
   EXPECT_THAT(ParseNotebook(""), StatusIs(kInvalid, HasSubstr("ends in the middle")));
   EXPECT_THAT(ParseNotebook(Notebook("") + " x"), StatusIs(kInvalid, HasSubstr("something follows the end")));
   EXPECT_THAT(ParseNotebook("{\"a\": NaN, \"nbformat\": 4}"), StatusIs(kInvalid, HasSubstr("line 1, column 7: NaN is not JSON")));
+  for (const char* half : {"\\ud800", "\\udc00", "\\ud800x", "\\uDBffx", "\\ud800\\n", "\\\\\\ud800", "\\ud800\\u0041", "\\ud800\\ud800"}) {
+    EXPECT_THAT(ParseNotebook(absl::StrCat("{\n\"a\": \"", half, "\", \"nbformat\": 4}")),
+                StatusIs(kInvalid, AllOf(HasSubstr("line 2, column "), HasSubstr("half of a surrogate pair")))) << half;
+  }
+  EXPECT_THAT(ParseNotebook("{\"a\": \"\\\\ud800\n\"}"), StatusIs(kInvalid, HasSubstr("not JSON")));  // a backslash, then the letters ud800
+  EXPECT_THAT(ParseNotebook("{\"a\": \"\\ud83d\\ude00\", \"nbformat\": 4, \"cells\": []}"), IsOk());  // the twin: a whole pair
   EXPECT_THAT(ParseNotebook("{\"a\": \"\xFF\"}"), StatusIs(kInvalid, HasSubstr("not JSON")));
 }
 
