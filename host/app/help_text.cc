@@ -41,7 +41,8 @@ Arguments behind -- become sys.argv[1:], in bash $1, $2, ….
 What goes in and comes out:
   -c CODE               run this code
   --file SRC[:NAME]     copy a file or folder of yours to /workspace, the working directory; as NAME if given. May be repeated.
-                        A name with a colon is fine: the longest SRC that exists is taken.
+                        NAME/ puts a file into that folder. A name with a colon is fine: the longest SRC that exists is taken.
+                        Of a folder, links, special files and what cannot be read are left out, with a note.
   --out DIR             save the files that the code makes there, under their own names, and the charts as chart-1.png, …
                         Existing files are replaced; symbolic links are never followed; hidden names are written with %2E for the dot.
   --save-notebook FILE  write the cells with their outputs as a notebook (.ipynb)

@@ -60,13 +60,12 @@ absl::Status Files(const Words&, ReplState& state) {
 
 absl::Status Put(const Words& words, ReplState& state) {
   CELLBLOCK_ASSIGN_OR_RETURN(const UploadPlan plan, PlanUploads({words.begin() + 1, words.end()}));
+  LeftOut left_out = plan.left_out;
   for (const Upload& upload : plan.uploads) {
-    CELLBLOCK_RETURN_IF_ERROR(PutUpload(upload, state.session));
-    state.console.Note(absl::StrCat(NeutralizeLine(upload.source), " → /workspace/", NeutralizeLine(upload.target)));
+    CELLBLOCK_ASSIGN_OR_RETURN(const bool put, PutUpload(upload, state.session, &left_out));
+    if (put) state.console.Note(absl::StrCat(NeutralizeLine(upload.source), " → /workspace/", NeutralizeLine(upload.target)));
   }
-  if (plan.skipped_links + plan.skipped_special > 0) {
-    state.console.Note(absl::StrCat(plan.skipped_links + plan.skipped_special, " links and special files left out"));
-  }
+  for (const std::string& line : LeftOutLines(left_out)) state.console.Note(line);
   return absl::OkStatus();
 }
 

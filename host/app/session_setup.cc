@@ -12,14 +12,18 @@ namespace {
 
 Failure FailureOf(const absl::Status& status, int limit_reached) { return {status, ExitCodeFor(status, limit_reached)}; }
 
-void TellSkipped(const UploadPlan& uploads, Console& console) {
-  if (uploads.skipped_links > 0) {
-    console.Note(absl::StrCat("--file: ", Counted(uploads.skipped_links, "symbolic link", "symbolic links"),
-                              " left out (links in a folder are not followed)"));
+absl::Status PutUploads(const UploadPlan& plan, Session& session, Console& console) {
+  LeftOut left_out = plan.left_out;
+  for (size_t i = 0; i < plan.uploads.size(); ++i) {
+    if (plan.uploads.size() > 1) console.Status(absl::StrCat("copying files, ", i + 1, " of ", plan.uploads.size()));
+    if (absl::StatusOr<bool> put = PutUpload(plan.uploads[i], session, &left_out); !put.ok()) {
+      console.Status("");
+      return put.status();
+    }
   }
-  if (uploads.skipped_special > 0) {
-    console.Note(absl::StrCat("--file: ", Counted(uploads.skipped_special, "special file", "special files"), " left out"));
-  }
+  console.Status("");
+  for (const std::string& line : LeftOutLines(left_out)) console.Note(line);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -57,15 +61,7 @@ std::optional<Failure> StartSession(const SessionChoices& choices, const Policy&
   if (!session.ok()) return FailureOf(session.status(), kExitHost);
   live->session = *std::move(session);
 
-  TellSkipped(uploads, console);
-  for (size_t i = 0; i < uploads.uploads.size(); ++i) {
-    if (uploads.uploads.size() > 1) console.Status(absl::StrCat("copying files, ", i + 1, " of ", uploads.uploads.size()));
-    if (absl::Status put = PutUpload(uploads.uploads[i], *live->session); !put.ok()) {
-      console.Status("");
-      return FailureOf(put, kExitLimit);
-    }
-  }
-  console.Status("");
+  if (absl::Status put = PutUploads(uploads, *live->session, console); !put.ok()) return FailureOf(put, kExitLimit);
   return std::nullopt;
 }
 

@@ -1,12 +1,15 @@
 // See uploads.h.
 #include "app/uploads.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -71,34 +74,103 @@ absl::StatusOr<std::string> TargetOf(const Argument& argument, bool is_folder) {
   return WorkspacePath(name);
 }
 
-absl::Status AddFolder(const std::string& source, const std::string& target, UploadPlan* plan) {
-  std::error_code error;
-  std::filesystem::recursive_directory_iterator walk(source, error);
-  if (error) return absl::InvalidArgumentError(absl::StrCat("--file ", NeutralizeLine(source), ": ", error.message()));
-  for (; walk != std::filesystem::recursive_directory_iterator(); walk.increment(error)) {
-    const std::filesystem::file_status status = walk->symlink_status(error);
-    if (error) return absl::InvalidArgumentError(absl::StrCat("--file ", NeutralizeLine(walk->path().string()), ": ", error.message()));
-    if (status.type() == std::filesystem::file_type::directory) {
-      if (walk.depth() + 1 >= kUploadDepthMax) {
-        return absl::ResourceExhaustedError(
-            absl::StrCat("--file ", NeutralizeLine(source), ": more than ", kUploadDepthMax, " folders deep"));
-      }
-    } else if (status.type() == std::filesystem::file_type::symlink) {
-      ++plan->skipped_links;
-    } else if (status.type() != std::filesystem::file_type::regular) {
-      ++plan->skipped_special;
-    } else {
-      if (plan->uploads.size() == kUploadFilesMax) {
-        return absl::ResourceExhaustedError(absl::StrCat("--file ", NeutralizeLine(source), ": more than ", kUploadFilesMax,
-                                                         " files; put them into an archive and unpack it inside"));
-      }
-      const std::string relative = walk->path().lexically_relative(source).string();
-      plan->uploads.push_back(
-          {walk->path().string(), target.empty() ? relative : absl::StrCat(target, "/", relative), /*from_folder=*/true});
-    }
+std::string Reason(int error_number) { return std::generic_category().message(error_number); }
+
+struct CloseListing {
+  void operator()(DIR* listing) const { closedir(listing); }
+};
+
+// Lists one folder of the user's, by descriptors: a folder that is swapped for a link meanwhile is not followed either.
+class FolderWalk {
+ public:
+  FolderWalk(const std::string& top, UploadPlan* plan) : top_(top), plan_(*plan) {}
+
+  absl::Status Run(const std::string& target) {
+    UniqueFd folder(open(top_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!folder.valid()) return absl::InvalidArgumentError(absl::StrCat("--file ", NeutralizeLine(top_), ": ", Reason(errno)));
+    return AddFolder(std::move(folder), top_, target, /*depth=*/0);
   }
-  if (error) return absl::InvalidArgumentError(absl::StrCat("--file ", NeutralizeLine(source), ": ", error.message()));
-  return absl::OkStatus();
+
+ private:
+  absl::Status AddFolder(UniqueFd folder, const std::string& source, const std::string& target, int depth) {
+    std::unique_ptr<DIR, CloseListing> listing(fdopendir(folder.get()));
+    if (listing == nullptr) return LeaveOut(source, errno);
+    folder.Release();  // the listing closes it
+    const size_t files = plan_.uploads.size();
+    bool has_folders = false;
+    while (true) {
+      errno = 0;
+      const dirent* const entry = readdir(listing.get());
+      if (entry == nullptr && errno != 0) return LeaveOut(source, errno);
+      if (entry == nullptr) break;
+      const std::string name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      CELLBLOCK_RETURN_IF_ERROR(AddEntry(dirfd(listing.get()), name, absl::StrCat(source, absl::EndsWith(source, "/") ? "" : "/", name),
+                                         target.empty() ? name : absl::StrCat(target, "/", name), depth, &has_folders));
+    }
+    if (plan_.uploads.size() == files && !has_folders) ++plan_.left_out.empty_folders;
+    return absl::OkStatus();
+  }
+
+  absl::Status AddEntry(int parent, const std::string& name, const std::string& source, const std::string& target, int depth,
+                        bool* has_folders) {
+    struct stat found;
+    if (fstatat(parent, name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return LeaveOut(source, errno);
+    if (S_ISDIR(found.st_mode)) {
+      *has_folders = true;
+      if (depth + 1 >= kUploadDepthMax) {
+        return absl::ResourceExhaustedError(absl::StrCat("--file ", NeutralizeLine(top_), ": more than ", kUploadDepthMax, " folders deep"));
+      }
+      UniqueFd folder(openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      return folder.valid() ? AddFolder(std::move(folder), source, target, depth + 1) : LeaveOut(source, errno);
+    }
+    if (S_ISLNK(found.st_mode)) {
+      ++plan_.left_out.links;
+    } else if (!S_ISREG(found.st_mode)) {
+      ++plan_.left_out.special;
+    } else if (plan_.uploads.size() == kUploadFilesMax) {
+      return absl::ResourceExhaustedError(absl::StrCat("--file ", NeutralizeLine(top_), ": more than ", kUploadFilesMax,
+                                                       " files; put them into an archive and unpack it inside"));
+    } else {
+      plan_.uploads.push_back({source, target, /*from_folder=*/true});
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status LeaveOut(const std::string& source, int error_number) {
+    plan_.left_out.Add(source, Reason(error_number));
+    return absl::OkStatus();
+  }
+
+  const std::string& top_;
+  UploadPlan& plan_;
+};
+
+// Open already, so that reading it is what the user asks for: a pipe's other end is the shell's or a program's.
+bool IsOwnDescriptor(absl::string_view path) {
+  return path == "/dev/stdin" || absl::StartsWith(path, "/dev/fd/") || absl::StartsWith(path, "/proc/self/fd/");
+}
+
+absl::Status CheckKind(const std::string& source, mode_t mode) {
+  if (S_ISREG(mode) || S_ISDIR(mode) || IsOwnDescriptor(source)) return absl::OkStatus();
+  const std::string shown = NeutralizeLine(source);
+  return absl::InvalidArgumentError(absl::StrCat("--file ", shown, ": a ", S_ISFIFO(mode) ? "pipe" : S_ISSOCK(mode) ? "socket" : "device",
+                                                 " is neither a file nor a folder",
+                                                 S_ISFIFO(mode) ? absl::StrCat("; hand in what is written to it with --file /dev/stdin:NAME < ", shown)
+                                                                : ""));
+}
+
+// Without waiting for a pipe's writer, or for anything else that a name may turn out to be.
+absl::StatusOr<UniqueFd> OpenUpload(const Upload& upload) {
+  UniqueFd file(open(upload.source.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | (upload.from_folder ? O_NOFOLLOW : 0)));
+  if (!file.valid()) return absl::InvalidArgumentError(Reason(errno));
+  struct stat found;
+  if (fstat(file.get(), &found) != 0) return sys::ErrnoStatus("look at it");
+  if (S_ISREG(found.st_mode)) return file;
+  if (upload.from_folder) return absl::InvalidArgumentError("no regular file any more");
+  CELLBLOCK_RETURN_IF_ERROR(CheckKind(upload.source, found.st_mode));
+  if (fcntl(file.get(), F_SETFL, 0) != 0) return sys::ErrnoStatus("wait for it");
+  return file;
 }
 
 // Two files of one name, or a file where another one needs a folder.
@@ -148,11 +220,15 @@ absl::StatusOr<UploadPlan> PlanUploads(const std::vector<std::string>& arguments
   UploadPlan plan;
   for (const std::string& text : arguments) {
     CELLBLOCK_ASSIGN_OR_RETURN(const Argument argument, SplitArgument(text));
-    std::error_code error;
-    const bool is_folder = std::filesystem::is_directory(argument.source, error);
+    struct stat found = {};
+    if (stat(argument.source.c_str(), &found) != 0) {  // it was there when the argument was split
+      return absl::InvalidArgumentError(absl::StrCat("--file ", NeutralizeLine(argument.source), ": ", Reason(errno)));
+    }
+    CELLBLOCK_RETURN_IF_ERROR(CheckKind(argument.source, found.st_mode));
+    const bool is_folder = S_ISDIR(found.st_mode);
     CELLBLOCK_ASSIGN_OR_RETURN(const std::string target, TargetOf(argument, is_folder));
     if (is_folder) {
-      CELLBLOCK_RETURN_IF_ERROR(AddFolder(argument.source, target, &plan));
+      CELLBLOCK_RETURN_IF_ERROR(FolderWalk(argument.source, &plan).Run(target));
     } else {
       plan.uploads.push_back({argument.source, target, /*from_folder=*/false});
     }
@@ -166,15 +242,38 @@ absl::StatusOr<UploadPlan> PlanUploads(const std::vector<std::string>& arguments
   return plan;
 }
 
-absl::Status PutUpload(const Upload& upload, Session& session) {
-  absl::StatusOr<UniqueFd> source = sys::Open(upload.source, O_RDONLY | (upload.from_folder ? O_NOFOLLOW | O_NONBLOCK : 0));
-  if (!source.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat("--file ", NeutralizeLine(upload.source), ": ", source.status().message()));
+absl::StatusOr<bool> PutUpload(const Upload& upload, Session& session, LeftOut* left_out) {
+  const std::string shown = NeutralizeLine(upload.source);
+  absl::StatusOr<UniqueFd> source = OpenUpload(upload);
+  if (!source.ok() && upload.from_folder) {
+    left_out->Add(upload.source, source.status().message());
+    return false;
   }
-  absl::Status put = session.PutFile(source->get(), upload.target);
-  if (put.ok()) return put;
-  return absl::Status(put.code(), absl::StrCat("--file ", NeutralizeLine(upload.source), " → /workspace/", NeutralizeLine(upload.target),
-                                               ": ", put.message()));
+  if (!source.ok()) return absl::InvalidArgumentError(absl::StrCat("--file ", shown, ": ", source.status().message()));
+  const absl::Status put = session.PutFile(source->get(), upload.target);
+  if (put.ok()) return true;
+  if (upload.from_folder && absl::IsInvalidArgument(put)) {  // its name; whatever else is wrong would be so with the next file, too
+    left_out->Add(upload.source, put.message());
+    return false;
+  }
+  return absl::Status(put.code(), absl::StrCat("--file ", shown, " → /workspace/", NeutralizeLine(upload.target), ": ", put.message()));
+}
+
+void LeftOut::Add(absl::string_view source, absl::string_view why) {
+  ++others;
+  if (reasons.size() < kLeftOutToldMax) reasons.push_back(absl::StrCat(NeutralizeLine(source), ": ", NeutralizeLine(why)));
+}
+
+std::vector<std::string> LeftOutLines(const LeftOut& left_out) {
+  std::vector<std::string> lines;
+  const auto add = [&lines](const std::string& what, absl::string_view why) { lines.push_back(absl::StrCat("--file: ", what, " left out", why)); };
+  if (left_out.links > 0) add(Counted(left_out.links, "symbolic link", "symbolic links"), " (links in a folder are not followed)");
+  if (left_out.special > 0) add(Counted(left_out.special, "special file", "special files"), "");
+  if (left_out.empty_folders > 0) add(Counted(left_out.empty_folders, "folder without files", "folders without files"), "");
+  for (const std::string& reason : left_out.reasons) lines.push_back(absl::StrCat("--file: left out ", reason));
+  const int64_t untold = left_out.others - static_cast<int64_t>(left_out.reasons.size());
+  if (untold > 0) add(Counted(untold, "more", "more"), "");
+  return lines;
 }
 
 }  // namespace cellblock::app

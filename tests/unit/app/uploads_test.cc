@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -96,8 +97,8 @@ TEST_F(UploadsTest, FollowsNoLinkInsideAFolder) {
   ASSERT_EQ(mkfifo((folder_ / "data/pipe").c_str(), 0600), 0);
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(UploadPlan plan, PlanUploads({folder_ / "data"}));
   EXPECT_EQ(plan.uploads.size(), 1u);
-  EXPECT_EQ(plan.skipped_links, 2);
-  EXPECT_EQ(plan.skipped_special, 1);
+  EXPECT_EQ(plan.left_out.links, 2);
+  EXPECT_EQ(plan.left_out.special, 1);
   EXPECT_THAT(Plan({folder_ / "data/link"}), ElementsAre("link → link"));  // named by the user: followed
 }
 
@@ -130,20 +131,122 @@ TEST_F(UploadsTest, CopiesBytes) {
   FakeWorld world;
   FakeSession session(world, Policy());
   const std::string content("a\0b\xFF\n", 5);
-  EXPECT_THAT(PutUpload({folder_.Write("x", content), "in/x", false}, session), IsOk());
+  LeftOut left_out;
+  EXPECT_THAT(PutUpload({folder_.Write("x", content), "in/x", false}, session, &left_out), IsOk());
   EXPECT_EQ(world.files["in/x"], content);
 }
 
 TEST_F(UploadsTest, SaysWhatCannotBeCopied) {
   FakeWorld world;
   FakeSession session(world, Policy());
-  EXPECT_THAT(PutUpload({folder_ / "gone", "x", true}, session), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("No such file")));
+  LeftOut left_out;
+  EXPECT_THAT(PutUpload({folder_ / "gone", "x", false}, session, &left_out),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("No such file")));
   const std::string target = folder_.Write("target", "");
-  std::filesystem::create_symlink(target, folder_ / "link");
-  EXPECT_THAT(PutUpload({folder_ / "link", "x", true}, session), Not(IsOk()));  // became a link after it was listed
   world.put_status = absl::ResourceExhaustedError("the workspace is full (limits.workspace)");
-  EXPECT_THAT(PutUpload({target, "x", false}, session),
-              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("/workspace/x: the workspace is full")));
+  for (const bool from_folder : {false, true}) {
+    EXPECT_THAT(PutUpload({target, "x", from_folder}, session, &left_out),
+                StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("/workspace/x: the workspace is full")));
+  }
+  world.put_status = absl::InvalidArgumentError("a control character");
+  EXPECT_THAT(PutUpload({target, "x", false}, session, &left_out),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("/workspace/x: a control character")));
+  EXPECT_EQ(left_out.others, 0);
+}
+
+TEST_F(UploadsTest, LeavesOutOfAFolderWhatCannotBeCopied) {
+  FakeWorld world;
+  FakeSession session(world, Policy());
+  LeftOut left_out;
+  const auto put = [&](const std::string& name) {
+    absl::StatusOr<bool> copied = PutUpload({folder_ / name, "x", true}, session, &left_out);
+    EXPECT_THAT(copied, IsOk());
+    return copied.value_or(true);
+  };
+  EXPECT_FALSE(put("gone"));
+  std::filesystem::create_symlink(folder_.Write("target", ""), folder_ / "link");  // became a link after it was listed
+  EXPECT_FALSE(put("link"));
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);  // or a pipe
+  EXPECT_FALSE(put("pipe"));
+  world.put_status = absl::InvalidArgumentError("it holds a control character");
+  folder_.Write("a\nb", "");
+  EXPECT_FALSE(put("a\nb"));
+  EXPECT_EQ(left_out.others, 4);
+  EXPECT_THAT(left_out.reasons, ElementsAre(HasSubstr("gone: "), HasSubstr("link: "), HasSubstr("pipe: no regular file"),
+                                            AllOf(HasSubstr("control character"), Not(HasSubstr("\n")))));
+}
+
+TEST_F(UploadsTest, TellsTheFirstOfMany) {
+  LeftOut left_out;
+  EXPECT_THAT(LeftOutLines(left_out), ElementsAre());
+  left_out.links = 1;
+  left_out.special = 2;
+  for (size_t i = 0; i < kLeftOutToldMax + 3; ++i) left_out.Add("data/x", "Permission denied");
+  const std::vector<std::string> lines = LeftOutLines(left_out);
+  ASSERT_EQ(lines.size(), kLeftOutToldMax + 3);
+  EXPECT_EQ(lines[0], "--file: 1 symbolic link left out (links in a folder are not followed)");
+  EXPECT_EQ(lines[1], "--file: 2 special files left out");
+  EXPECT_EQ(lines[2], "--file: left out data/x: Permission denied");
+  EXPECT_EQ(lines.back(), "--file: 3 more left out");
+}
+
+TEST_F(UploadsTest, LeavesOutFoldersThatCannotBeRead) {
+  folder_.Write("data/a.csv", "");
+  folder_.Write("data/closed/b.csv", "");
+  std::filesystem::permissions(folder_ / "data/closed", std::filesystem::perms::none);
+  const bool as_root = geteuid() == 0;  // who reads every folder
+  if (as_root) {
+    std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));
+    ASSERT_EQ(seteuid(65534), 0);
+  }
+  absl::StatusOr<UploadPlan> plan = PlanUploads({folder_ / "data"});
+  const absl::StatusOr<UploadPlan> named = PlanUploads({folder_ / "data/closed"});
+  if (as_root) {
+    ASSERT_EQ(seteuid(0), 0);
+  }
+  ASSERT_THAT(plan, IsOk());
+  EXPECT_EQ(plan->uploads.size(), 1u);
+  EXPECT_THAT(plan->left_out.reasons, ElementsAre(HasSubstr("closed: Permission denied")));
+  EXPECT_THAT(named, StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("Permission denied")));
+  std::filesystem::permissions(folder_ / "data/closed", std::filesystem::perms::owner_all);
+}
+
+TEST_F(UploadsTest, CountsFoldersWithoutFiles) {
+  folder_.Write("data/a.csv", "");
+  std::filesystem::create_directories(folder_ / "data/empty");
+  std::filesystem::create_directories(folder_ / "data/links");
+  std::filesystem::create_symlink("/etc/passwd", folder_ / "data/links/link");
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(UploadPlan plan, PlanUploads({folder_ / "data"}));
+  EXPECT_EQ(plan.left_out.empty_folders, 2);
+}
+
+TEST_F(UploadsTest, RefusesWhatIsNeitherAFileNorAFolder) {
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(PlanUploads({folder_ / "pipe"}),
+              StatusIs(absl::StatusCode::kInvalidArgument, AllOf(HasSubstr("pipe: a pipe is neither"), HasSubstr("/dev/stdin:NAME"))));
+  EXPECT_THAT(PlanUploads({"/dev/zero:x"}), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("/dev/zero: a device is neither")));
+  FakeWorld world;
+  FakeSession session(world, Policy());
+  LeftOut left_out;  // became a pipe after it was looked at: no waiting for a writer
+  EXPECT_THAT(PutUpload({folder_ / "pipe", "x", false}, session, &left_out),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("a pipe is neither")));
+}
+
+TEST_F(UploadsTest, WaitsForTheWriterOfAPipeThatIsOpen) {
+  FakeWorld world;
+  FakeSession session(world, Policy());
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  std::thread writer([&] {
+    usleep(100'000);
+    EXPECT_EQ(write(ends[1], "late", 4), 4);
+    close(ends[1]);
+  });
+  LeftOut left_out;
+  EXPECT_THAT(PutUpload({absl::StrCat("/dev/fd/", ends[0]), "x", false}, session, &left_out), IsOk());
+  writer.join();
+  close(ends[0]);
+  EXPECT_EQ(world.files["x"], "late");
 }
 
 TEST_F(UploadsTest, ReadsAPipeThatTheUserNames) {
@@ -155,7 +258,8 @@ TEST_F(UploadsTest, ReadsAPipeThatTheUserNames) {
   close(ends[1]);
   const std::string name = absl::StrCat("/dev/fd/", ends[0]);
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(UploadPlan plan, PlanUploads({name + ":data.txt"}));
-  EXPECT_THAT(PutUpload(plan.uploads[0], session), IsOk());
+  LeftOut left_out;
+  EXPECT_THAT(PutUpload(plan.uploads[0], session, &left_out), IsOk());
   close(ends[0]);
   EXPECT_EQ(world.files["data.txt"], "piped");
 }
