@@ -62,12 +62,13 @@ struct Runner {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const bool has_output = IsOpen(STDOUT_FILENO);
   sys::FillStandardDescriptors();
   // Line editing reads the keyboard's characters by the locale; under "C" they would be bytes.
   const char* locale = setlocale(LC_CTYPE, "");
   if (locale == nullptr || strcmp(locale, "C") == 0 || strcmp(locale, "POSIX") == 0) setlocale(LC_CTYPE, "C.UTF-8");
   SurviveClosedPipes();
-  if (!IsOpen(STDOUT_FILENO)) return RefuseToRunWithoutOutput();
+  if (!has_output) return RefuseToRunWithoutOutput();
   const Context context = RealContext();
   return std::visit(Runner{context}, ParseCommandLine(std::vector<std::string>(argv + 1, argv + argc)));
 }
