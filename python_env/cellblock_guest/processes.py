@@ -3,6 +3,7 @@
 # were killed when an earlier call ended. Worker. Children run in the same jail, with the user's rights.
 
 import contextlib
+import errno
 import functools
 import os
 import signal
@@ -128,7 +129,7 @@ def _forget_executor_if_killed(module):
     """joblib keeps its workers for the next Parallel(), which may come before the executor's own thread has found them dead, and would
     then fail. That thread goes on to clear the old executor away; it needs it for that."""
     executor = module._executor
-    if executor._flags.broken is None and all(worker.exitcode in (None, 0) for worker in list(executor._processes.values())):
+    if executor._flags.broken is None and not any(map(_has_died, list(executor._processes.values()))):
         return
     if not module._executor_lock.acquire(blocking=False):
         return  # a thread of an earlier call is making a new one
@@ -139,6 +140,22 @@ def _forget_executor_if_killed(module):
             module._executor = module._executor_kwargs = None
     finally:
         module._executor_lock.release()
+
+
+def _has_died(worker):
+    """Not of itself. A killed process of several threads is a zombie for a while before it can be waited for."""
+    if worker.exitcode is not None:
+        return worker.exitcode != 0
+    try:
+        fd = os.open(f"/proc/{worker.pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        return error.errno in (errno.ENOENT, errno.ESRCH)
+    try:
+        return os.read(fd, 4096).rpartition(b")")[2][1:2] in (b"Z", b"X")
+    except ProcessLookupError:
+        return True
+    finally:
+        os.close(fd)
 
 
 def _now():

@@ -2,6 +2,7 @@
 # Never a hang. CASES rows 5, 6, 7, 59 on the Python side.
 
 import os
+import signal
 import time
 import unittest
 
@@ -11,10 +12,10 @@ SECONDS = 60  # for a call that must not hang
 LOKY_WORKERS = "sys.modules['joblib.externals.loky.reusable_executor']._executor._processes"
 
 
-def kill_workers(session, processes):
+def kill_workers(session, processes, how=signal.SIGKILL):
     """What the supervisor does at the end of a call; how many they were."""
     pids = session.ask(f"list({processes})")
-    session.ask(f"[os.kill(pid, 9) for pid in {pids}]")
+    session.ask(f"[os.kill(pid, {int(how)}) for pid in {pids}]")
     for pid in pids:
         while is_running(pid):
             time.sleep(0.001)
@@ -131,6 +132,14 @@ class PoolTest(unittest.TestCase):
             self.assertGreaterEqual(kill_workers(self.session, LOKY_WORKERS), 1)
             outcome = self.session.run(code, seconds=SECONDS)
             self.assertEqual((outcome.status, outcome.result, outcome.stderr), ("ok", "[0, 1, 2]", ""), outcome.error)
+
+    def test_joblib_workers_that_are_dead_but_cannot_be_waited_for_yet_are_replaced(self):
+        """Their main threads are gone, others are still there."""
+        self.value("from joblib import Parallel, delayed\nimport ctypes, signal, threading, time\ndef prepare(i):\n    threading.Thread(target=time.sleep, args=(20,)).start()\n"
+                   "    signal.signal(signal.SIGUSR1, lambda *_: ctypes.CDLL(None).syscall(60, 0))\n    time.sleep(0.2)\n    return os.getpid()\n"
+                   "pids = Parallel(2)(delayed(prepare)(i) for i in range(2))")
+        kill_workers(self.session, "set(sys.modules['__main__'].pids)", signal.SIGUSR1)
+        self.assertEqual(self.value("Parallel(2)(delayed(abs)(-i) for i in range(3))"), "[0, 1, 2]")
 
     def test_joblib_workers_that_live_on_are_used_again(self):
         code = "from joblib import Parallel, delayed\nsorted(set(Parallel(2)(delayed(os.getpid)() for i in range(20))))"
