@@ -12,9 +12,11 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/status_macros.h"
 #include "sys/files.h"
 
@@ -25,11 +27,15 @@ constexpr int kRoundsMax = 200;
 constexpr int kEndRoundsMax = 500;
 constexpr timespec kEndPause = {0, 2'000'000};
 
-// 'Z' for a zombie, which needs no killing: its parent (maybe the worker) has not waited for it yet.
-char StateOf(pid_t pid) {
+// A zombie needs no killing: its parent (maybe the worker) has not waited for it yet. With threads that still end it is none, though its
+// main thread is in state Z (proc(5), fields 3 and 20).
+bool IsAlive(pid_t pid) {
+  constexpr size_t kState = 1, kThreads = 18;  // after the name
   std::string stat = sys::ReadFile(absl::StrCat("/proc/", pid, "/stat"), 4096).value_or("");
   size_t after_name = stat.rfind(')');
-  return after_name == std::string::npos || after_name + 2 >= stat.size() ? 'Z' : stat[after_name + 2];
+  if (after_name == std::string::npos) return false;
+  std::vector<absl::string_view> fields = absl::StrSplit(absl::string_view(stat).substr(after_name), ' ');
+  return fields.size() > kThreads && (fields[kState] != "Z" || (fields[kThreads] != "1" && fields[kThreads] != "0"));
 }
 
 // Other live processes; every one of them that is not in `seen` yet is stopped and added.
@@ -39,7 +45,7 @@ absl::StatusOr<size_t> StopOthers(pid_t kept, std::set<pid_t>& seen) {
   if (listing == nullptr) return sys::ErrnoStatus("list the jail's processes");
   while (dirent* entry = readdir(listing.get())) {
     int pid;
-    if (!absl::SimpleAtoi(entry->d_name, &pid) || pid == getpid() || pid == kept || seen.count(pid) > 0 || StateOf(pid) == 'Z') continue;
+    if (!absl::SimpleAtoi(entry->d_name, &pid) || pid == getpid() || pid == kept || seen.count(pid) > 0 || !IsAlive(pid)) continue;
     kill(pid, SIGSTOP);
     seen.insert(pid);
     ++fresh;
@@ -52,7 +58,7 @@ absl::StatusOr<size_t> StopOthers(pid_t kept, std::set<pid_t>& seen) {
 void WaitForEnds(const std::set<pid_t>& killed) {
   int rounds = 0;
   for (pid_t pid : killed) {
-    while (StateOf(pid) != 'Z' && rounds++ < kEndRoundsMax) nanosleep(&kEndPause, nullptr);
+    while (IsAlive(pid) && rounds++ < kEndRoundsMax) nanosleep(&kEndPause, nullptr);
   }
 }
 
