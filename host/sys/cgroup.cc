@@ -1,4 +1,4 @@
-// See cgroup.h. Knobs: kernel documentation, admin-guide/cgroup-v1/{memory,pids}.rst and admin-guide/cgroup-v2.rst.
+// See cgroup.h. Knobs: kernel documentation, admin-guide/cgroup-v1/{memory,pids,cpuacct}.rst and admin-guide/cgroup-v2.rst.
 #include "sys/cgroup.h"
 
 #include <fcntl.h>
@@ -106,12 +106,14 @@ absl::StatusOr<std::unique_ptr<CgroupParent>> CgroupParent::Create(const std::st
     std::string folder = absl::StrCat(above, "/", name);
     registered(folder);
     if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) return ErrnoStatus(absl::StrCat("make cgroup ", folder));
-    parent->folders_.push_back(folder);
+    // v1 has cpu and cpuacct in one hierarchy as a rule, in two on some machines.
+    if (std::find(parent->folders_.begin(), parent->folders_.end(), folder) == parent->folders_.end()) parent->folders_.push_back(folder);
     return folder;
   };
   if (found.v1_mounts.count("memory") > 0 && found.v1_mounts.count("pids") > 0) {
     parent->version_ = 1;
-    for (auto [controller, folder] : {std::pair<const char*, std::string*>{"memory", &parent->memory_}, {"pids", &parent->pids_}, {"cpu", &parent->cpu_}}) {
+    for (auto [controller, folder] :
+         {std::pair<const char*, std::string*>{"memory", &parent->memory_}, {"pids", &parent->pids_}, {"cpu", &parent->cpu_}, {"cpuacct", &parent->cpuacct_}}) {
       if (found.v1_mounts.count(controller) == 0) continue;
       CELLBLOCK_ASSIGN_OR_RETURN(*folder, make(found.v1_mounts[controller] + found.own[controller]));
     }
@@ -131,7 +133,7 @@ absl::StatusOr<std::unique_ptr<CgroupParent>> CgroupParent::Create(const std::st
     if (folder.ok()) {
       enabled = WriteFile(*folder + "/cgroup.subtree_control", "+memory +pids +cpu");
       if (!enabled.ok()) return enabled;
-      parent->memory_ = parent->pids_ = parent->cpu_ = *folder;
+      parent->memory_ = parent->pids_ = parent->cpu_ = parent->cpuacct_ = *folder;
       return parent;
     }
     last = folder.status();
@@ -144,7 +146,7 @@ CgroupParent::~CgroupParent() {
 }
 
 std::string CgroupParent::FolderOf(const std::string& controller) const {
-  return controller == "memory" ? memory_ : controller == "pids" ? pids_ : controller == "cpu" ? cpu_ : "";
+  return controller == "memory" ? memory_ : controller == "pids" ? pids_ : controller == "cpu" ? cpu_ : controller == "cpuacct" ? cpuacct_ : "";
 }
 
 std::string Cgroup::PathIn(const std::string& controller) const { return absl::StrCat(parent_.FolderOf(controller), "/", name_); }
@@ -214,7 +216,7 @@ void Cgroup::OpenCounters() {
   open_in("memory", v1 ? "memory.oom_control" : "memory.events", memory_events_);
   open_in("pids", "pids.current", pids_now_);
   open_in("pids", "pids.events", pids_events_);
-  if (!v1) open_in("cpu", "cpu.stat", cpu_stat_);
+  if (!parent_.FolderOf("cpuacct").empty()) open_in("cpuacct", v1 ? "cpuacct.usage" : "cpu.stat", cpu_used_);
 }
 
 int64_t Cgroup::MemoryBytes() const { return ReadNumber(memory_now_); }
@@ -228,6 +230,8 @@ int64_t Cgroup::OutOfMemoryKills() const { return ReadKey(memory_events_, "oom_k
 int64_t Cgroup::ProcessesRefused() const { return ReadKey(pids_events_, "max"); }
 int64_t Cgroup::Processes() const { return ReadNumber(pids_now_); }
 
-absl::Duration Cgroup::CpuTime() const { return absl::Microseconds(ReadKey(cpu_stat_, "usage_usec")); }
+absl::Duration Cgroup::CpuTime() const {
+  return parent_.version() == 1 ? absl::Nanoseconds(ReadNumber(cpu_used_)) : absl::Microseconds(ReadKey(cpu_used_, "usage_usec"));
+}
 
 }  // namespace cellblock::sys

@@ -1,4 +1,4 @@
-// One session's control group, on whichever version the machine has: v1 (memory, pids and cpu each in a hierarchy of its own) or v2.
+// One session's control group, on whichever version the machine has: v1 (memory, pids, cpu and cpuacct, each in a hierarchy of its own or several in one) or v2.
 // Supervisor. What cannot be had is said, not hidden: CgroupParent::Create fails with the reason.
 #ifndef CELLBLOCK_SYS_CGROUP_H_
 #define CELLBLOCK_SYS_CGROUP_H_
@@ -33,14 +33,14 @@ class CgroupParent {
   ~CgroupParent();  // removes the folders
 
   int version() const { return version_; }
-  // Where `controller` ("memory", "pids", "cpu") is kept; empty when the machine has none.
+  // Where `controller` ("memory", "pids", "cpu", "cpuacct") is kept; empty when the machine has none.
   std::string FolderOf(const std::string& controller) const;
   const std::vector<std::string>& folders() const { return folders_; }
 
  private:
   CgroupParent() = default;
   int version_ = 0;
-  std::string memory_, pids_, cpu_;  // on v2 the same folder
+  std::string memory_, pids_, cpu_, cpuacct_;  // on v2 the same folder
   std::vector<std::string> folders_;
 };
 
@@ -63,7 +63,9 @@ class Cgroup {
   int64_t OutOfMemoryKills() const;
   int64_t ProcessesRefused() const;  // forks that the limit refused
   int64_t Processes() const;
-  absl::Duration CpuTime() const;    // of all its processes, ended ones too; zero where not counted
+  bool CountsCpu() const { return cpu_used_.valid(); }
+  // Of all its processes, ended ones too, however they were reaped; what runs just now may miss up to a tick. Zero where not counted.
+  absl::Duration CpuTime() const;
 
  private:
   explicit Cgroup(const CgroupParent& parent) : parent_(parent) {}
@@ -73,7 +75,7 @@ class Cgroup {
 
   const CgroupParent& parent_;
   std::string name_;
-  UniqueFd memory_now_, memory_peak_, memory_events_, pids_now_, pids_events_, cpu_stat_;  // read at every call: kept open
+  UniqueFd memory_now_, memory_peak_, memory_events_, pids_now_, pids_events_, cpu_used_;  // read at every call: kept open
 };
 
 }  // namespace cellblock::sys

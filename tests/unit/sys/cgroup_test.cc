@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <string>
@@ -93,6 +94,34 @@ TEST_F(CgroupTest, KillsForMemoryAndCountsIt) {
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
   EXPECT_GE(group->OutOfMemoryKills(), 1);
   EXPECT_GE(group->MemoryPeakBytes(), 60 << 20);
+}
+
+TEST_F(CgroupTest, CountsTheCpuOfProcessesThatNobodyWaitsFor) {
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(std::unique_ptr<Cgroup> group, Cgroup::Create(*parent_, "four", {64 << 20, 10, 1}));
+  if (!group->CountsCpu()) GTEST_SKIP() << "missing kernel feature: cgroup v2 or cpuacct";
+  pid_t child = fork();
+  if (child == 0) {
+    raise(SIGSTOP);
+    signal(SIGCHLD, SIG_IGN);
+    for (int i = 0; i < 2; ++i) {
+      if (fork() == 0) {
+        timespec now = {};
+        while (now.tv_nsec < 200'000'000 && now.tv_sec == 0) clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+        _exit(0);
+      }
+    }
+    while (wait(nullptr) > 0) {
+    }
+    _exit(0);
+  }
+  int status;
+  waitpid(child, &status, WUNTRACED);
+  ASSERT_THAT(group->Attach({child}), IsOk());
+  absl::Duration before = group->CpuTime();
+  kill(child, SIGCONT);
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_GE(group->CpuTime() - before, absl::Milliseconds(390));
+  EXPECT_LE(group->CpuTime() - before, absl::Seconds(2));
 }
 
 TEST_F(CgroupTest, TellsWhatToSweepBeforeItIsMade) { EXPECT_GE(told_.size(), parent_->folders().size()); }
