@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
@@ -13,6 +14,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "absl/strings/ascii.h"
@@ -29,6 +31,7 @@ namespace {
 
 constexpr size_t kChildrenMax = 4096;
 constexpr size_t kDescendantsMax = 65536;
+constexpr size_t kStatBytesMax = 1024;
 constexpr size_t kMapsBytesMax = size_t{8} << 20;  // some 10,000 maps
 constexpr size_t kMapsChunkBytes = 64 * 1024;
 constexpr size_t kPidBytesMax = 16;
@@ -88,6 +91,36 @@ class SharedMemorySum {
   int64_t total_ = 0;
 };
 
+absl::StatusOr<ProcReader::Stat> ParseStat(absl::string_view text) {
+  size_t after_name = text.rfind(')');  // the name may hold anything, also ')' and blanks
+  if (after_name == absl::string_view::npos || after_name + 2 > text.size()) return absl::InternalError("odd /proc stat line");
+  std::vector<absl::string_view> fields = absl::StrSplit(text.substr(after_name + 2), ' ');
+  constexpr size_t kState = 3 - 3, kParent = 4 - 3, kCutime = 16 - 3, kCstime = 17 - 3, kThreads = 20 - 3, kStart = 22 - 3;
+  int64_t cutime, cstime;
+  ProcReader::Stat stat;
+  if (fields.size() <= kStart || !absl::SimpleAtoi(fields[kParent], &stat.parent) || !absl::SimpleAtoi(fields[kCutime], &cutime) || !absl::SimpleAtoi(fields[kCstime], &cstime) ||
+      !absl::SimpleAtoi(fields[kThreads], &stat.threads) || !absl::SimpleAtoi(fields[kStart], &stat.start_ticks)) {
+    return absl::InternalError("odd /proc stat line");
+  }
+  static const long ticks = sysconf(_SC_CLK_TCK);
+  stat.reaped_children_cpu = absl::Seconds(static_cast<double>(cutime + cstime) / static_cast<double>(ticks));
+  stat.ended = fields[kState] == "Z" || fields[kState] == "X";
+  return stat;
+}
+
+absl::StatusOr<ProcReader::Stat> ReadStatOf(pid_t pid) {
+  CELLBLOCK_ASSIGN_OR_RETURN(std::string text, ReadFile(absl::StrCat("/proc/", pid, "/stat"), kStatBytesMax));
+  return ParseStat(text);
+}
+
+// Zero when it has ended and been waited for.
+absl::Duration CpuClockOf(pid_t pid) {
+  clockid_t clock;
+  timespec now;
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &now) != 0) return absl::ZeroDuration();
+  return absl::DurationFromTimespec(now);
+}
+
 }  // namespace
 
 absl::StatusOr<ProcReader> ProcReader::Glance(pid_t pid) {
@@ -108,34 +141,19 @@ absl::StatusOr<ProcReader> ProcReader::Create(pid_t pid) {
 }
 
 absl::StatusOr<ProcReader::Stat> ProcReader::ReadStat() {
-  std::array<char, 1024> buffer;
+  std::array<char, kStatBytesMax> buffer;
   UniqueFd opened;
   if (!stat_.valid()) opened.Reset(openat(directory_.get(), "stat", O_RDONLY | O_CLOEXEC));
   ssize_t count = pread(stat_.valid() ? stat_.get() : opened.get(), buffer.data(), buffer.size(), 0);
   if (count <= 0) return ErrnoStatus(absl::StrCat("read /proc/", pid_, "/stat"));
-  absl::string_view text(buffer.data(), static_cast<size_t>(count));
-  size_t after_name = text.rfind(')');  // the name may hold anything, also ')' and blanks
-  if (after_name == absl::string_view::npos || after_name + 2 > text.size()) return absl::InternalError("odd /proc stat line");
-  std::vector<absl::string_view> fields = absl::StrSplit(text.substr(after_name + 2), ' ');
-  constexpr size_t kCutime = 16 - 3, kCstime = 17 - 3, kThreads = 20 - 3;
-  int64_t cutime, cstime;
-  Stat stat;
-  if (fields.size() <= kThreads || !absl::SimpleAtoi(fields[kCutime], &cutime) || !absl::SimpleAtoi(fields[kCstime], &cstime) ||
-      !absl::SimpleAtoi(fields[kThreads], &stat.threads)) {
-    return absl::InternalError("odd /proc stat line");
-  }
-  static const long ticks = sysconf(_SC_CLK_TCK);
-  stat.reaped_children_cpu = absl::Seconds(static_cast<double>(cutime + cstime) / static_cast<double>(ticks));
-  return stat;
+  return ParseStat(absl::string_view(buffer.data(), static_cast<size_t>(count)));
 }
 
 bool ProcReader::Exists() const { return faccessat(directory_.get(), "stat", F_OK, 0) == 0; }
 
 absl::Duration ProcReader::CpuTime() const {
-  clockid_t clock;
-  timespec now;
-  if (clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &now) != 0) return absl::ZeroDuration();
-  return Exists() ? absl::DurationFromTimespec(now) : absl::ZeroDuration();  // asked afterwards: until now the number was its own
+  absl::Duration used = CpuClockOf(pid_);
+  return Exists() ? used : absl::ZeroDuration();  // asked afterwards: until now the number was its own
 }
 
 absl::StatusOr<ino_t> ProcReader::PidNamespace() const {
@@ -229,6 +247,53 @@ std::vector<pid_t> Descendants(const std::vector<pid_t>& roots) {
     }
   }
   return found;
+}
+
+std::vector<ProcessId> ProcessesBelow(const std::vector<ProcReader*>& roots) {
+  struct Listed {
+    pid_t pid, parent;
+  };
+  std::vector<Listed> open;
+  std::set<pid_t> seen, root_pids;
+  auto list = [&open](ProcReader& reader, const ProcReader::Stat& stat) {
+    for (pid_t child : reader.Children(stat.threads)) open.push_back({child, reader.pid()});
+  };
+  for (ProcReader* root : roots) {
+    root_pids.insert(root->pid());
+    absl::StatusOr<ProcReader::Stat> stat = root->ReadStat();
+    if (stat.ok()) list(*root, *stat);
+  }
+  std::vector<ProcessId> found;
+  while (!open.empty() && found.size() < kDescendantsMax) {
+    Listed next = open.back();
+    open.pop_back();
+    absl::StatusOr<ProcReader> reader = seen.count(next.pid) == 0 ? ProcReader::Create(next.pid) : absl::StatusOr<ProcReader>(absl::AlreadyExistsError(""));
+    if (!reader.ok()) continue;
+    absl::StatusOr<ProcReader::Stat> stat = reader->ReadStat();
+    // An orphan goes to the jail's init, a root.
+    if (!stat.ok() || (stat->parent != next.parent && root_pids.count(stat->parent) == 0)) continue;
+    seen.insert(next.pid);
+    found.push_back({next.pid, stat->start_ticks});
+    list(*reader, *stat);
+  }
+  return found;
+}
+
+absl::StatusOr<CpuUse> ReadCpuUse(const ProcessId& process) {
+  CpuUse use;
+  use.own = CpuClockOf(process.pid);  // before the line that says whose it was
+  CELLBLOCK_ASSIGN_OR_RETURN(ProcReader::Stat stat, ReadStatOf(process.pid));
+  if (stat.start_ticks != process.start_ticks) return absl::NotFoundError("the process has ended and its number is another's");
+  use.reaped_children = stat.reaped_children_cpu;
+  return use;
+}
+
+bool KillProcess(const ProcessId& process) {
+  absl::StatusOr<UniqueFd> opened = OpenPidFd(process.pid);
+  if (!opened.ok()) return false;
+  // It has the number now, so it had it when the pidfd was opened.
+  absl::StatusOr<ProcReader::Stat> stat = ReadStatOf(process.pid);
+  return stat.ok() && stat->start_ticks == process.start_ticks && !stat->ended && SendSignal(opened->get(), SIGKILL).ok();
 }
 
 }  // namespace cellblock::sys

@@ -24,7 +24,10 @@ class ProcReader {
 
   struct Stat {
     int64_t threads = 0;
-    absl::Duration reaped_children_cpu;  // of children it has waited for, with theirs
+    absl::Duration reaped_children_cpu;  // of children it has waited for, with theirs; in whole ticks
+    pid_t parent = 0;
+    uint64_t start_ticks = 0;            // since the machine's start
+    bool ended = false;                  // a zombie: nobody has waited for it yet
   };
   absl::StatusOr<Stat> ReadStat();
   absl::Duration CpuTime() const;        // of the process, all threads, exact; zero when it has ended
@@ -67,6 +70,28 @@ class ProcReader {
 
 // Every descendant of `roots`, themselves left out; at most 65536. By number: only for roots that cannot have been reaped.
 std::vector<pid_t> Descendants(const std::vector<pid_t>& roots);
+
+// One process, told apart from a later one that got its number.
+struct ProcessId {
+  pid_t pid = -1;
+  uint64_t start_ticks = 0;
+  bool operator==(const ProcessId& other) const { return pid == other.pid && start_ticks == other.start_ticks; }
+};
+
+// The same from readers held open since each process was sure to be the one meant. A number that is reused meanwhile is left out: each
+// must still be the child of the process that it was found below.
+std::vector<ProcessId> ProcessesBelow(const std::vector<ProcReader*>& roots);
+
+struct CpuUse {
+  absl::Duration own;                    // of all its threads, exact
+  absl::Duration reaped_children;
+  absl::Duration all() const { return own + reaped_children; }
+};
+// kNotFound once somebody has waited for the process.
+absl::StatusOr<CpuUse> ReadCpuUse(const ProcessId& process);
+
+// SIGKILL. False when it had ended before.
+bool KillProcess(const ProcessId& process);
 
 }  // namespace cellblock::sys
 

@@ -146,6 +146,35 @@ TEST(ProcReaderTest, OpensThisVeryProcessOrNone) {
   EXPECT_THAT(reader.PidNamespace().status(), StatusIs(absl::StatusCode::kNotFound, ::testing::_));
 }
 
+TEST(ProcReaderTest, FindsReadsAndKillsProcessesByNumberAndStart) {
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(Cloned child, CloneProcess(0));
+  if (child.pid == 0) {
+    pid_t grandchild = fork();
+    if (grandchild == 0) pause();
+    pause();
+  }
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(ProcReader self, ProcReader::Create(getpid()));
+  for (int i = 0; i < 500 && ProcessesBelow({&self}).size() < 2; ++i) usleep(10'000);
+  std::vector<ProcessId> all = ProcessesBelow({&self});
+  ASSERT_EQ(all.size(), 2u) << "the child and its child";
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(ProcReader reader, ProcReader::Create(child.pid));
+  EXPECT_EQ(ProcessesBelow({&reader}).size(), 1u);
+  ProcessId another = all[0];
+  another.start_ticks += 1;
+  EXPECT_THAT(ReadCpuUse(all[0]), IsOk());
+  EXPECT_THAT(ReadCpuUse(another), StatusIs(absl::StatusCode::kNotFound, ::testing::_)) << "a process that had the number before";
+  EXPECT_FALSE(KillProcess(another));
+  EXPECT_FALSE(WaitForExit(child.pidfd.get(), 50).ok());
+  for (const ProcessId& process : all) EXPECT_TRUE(KillProcess(process));
+  ASSERT_THAT(WaitForExit(child.pidfd.get(), 10'000), IsOk());
+  ProcessId ended = all[0].pid == child.pid ? all[0] : all[1];
+  EXPECT_FALSE(KillProcess(ended)) << "it has ended, though nobody has waited for it";
+  EXPECT_THAT(ReadCpuUse(ended), IsOk());
+  waitpid(child.pid, nullptr, 0);
+  EXPECT_THAT(ReadCpuUse(ended), StatusIs(absl::StatusCode::kNotFound, ::testing::_));
+  EXPECT_TRUE(ProcessesBelow({&reader}).empty());
+}
+
 TEST(ProcReaderTest, AnEndedProcessGivesErrorsNotAnothersFigures) {
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(Cloned child, CloneProcess(0));
   if (child.pid == 0) pause();
