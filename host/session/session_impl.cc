@@ -254,13 +254,6 @@ void SessionImpl::FillReceipt(const supervise::DiskUse& before, Record& record) 
     peak = std::max(peak, resident - baseline_.resident);
   }
   record.receipt.memory_peak_bytes = std::max(peak, record.receipt.memory_peak_bytes);
-  if (worker_ != nullptr) {
-    absl::StatusOr<sys::ProcReader::Stat> stat = worker_->process().ReadStat();
-    if (stat.ok()) {
-      record.receipt.cpu += stat->reaped_children_cpu - reaped_cpu_;
-      reaped_cpu_ = stat->reaped_children_cpu;
-    }
-  }
   AddLimitsHit(policy_, before, after, record);
   AddDenials(record);
 }

@@ -100,7 +100,6 @@ class SessionImpl : public Session, private supervise::Watched {
   std::atomic<bool> kept_busy_ = false;               // threads or processes live on after the last call
   int64_t calls_ = 0;
   supervise::MemorySignals memory_;
-  absl::Duration reaped_cpu_;
   supervise::Baseline baseline_;           // without a cgroup
   std::mutex watched_mutex_;               // worker_ against the watch
   std::string late_output_, late_errors_;

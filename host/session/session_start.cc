@@ -190,7 +190,6 @@ absl::Status SessionImpl::StartWorker(std::future<absl::Status>& jail_attached) 
   worker_ = std::move(worker);
   if (cgroup_ == nullptr) baseline_ = worker_->process().ReadUsage();
   memory_.killed = false;
-  reaped_cpu_ = absl::ZeroDuration();
   kept_busy_ = false;
   alive_ = true;
   return absl::OkStatus();

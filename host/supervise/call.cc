@@ -18,6 +18,7 @@
 #include "absl/time/clock.h"
 #include "absl/types/span.h"
 #include "base/status_macros.h"
+#include "supervise/cpu_meter.h"
 #include "supervise/outcome.h"
 #include "sys/files.h"
 #include "sys/process.h"
@@ -38,14 +39,19 @@ uint64_t NewNonce() {
   return nonce;
 }
 
+// The processes that all others of the session descend from.
+std::vector<sys::ProcReader*> Roots(const CallParties& parties) {
+  std::vector<sys::ProcReader*> roots;
+  if (parties.worker != nullptr) roots.push_back(&parties.worker->process());
+  roots.push_back(&*parties.jail.process);
+  return roots;
+}
+
 // The call of a cell in the worker.
 class PythonCall {
  public:
   PythonCall(const CallParties& parties, CallOptions& options, OutputPump& pump, absl::Time start)
-      : parties_(parties), worker_(*parties.worker), options_(options), pump_(pump), clock_(parties.policy.limits, options.timeout, start), cpu_before_(worker_.process().CpuTime()) {
-    absl::StatusOr<sys::ProcReader::Stat> stat = parties.policy.limits.cpu.has_value() ? worker_.process().ReadStat() : absl::StatusOr<sys::ProcReader::Stat>(sys::ProcReader::Stat());
-    if (stat.ok()) reaped_before_ = stat->reaped_children_cpu;
-  }
+      : parties_(parties), worker_(*parties.worker), options_(options), pump_(pump), clock_(parties.policy.limits, options.timeout, start), meter_(Roots(parties), parties.cgroup) {}
 
   absl::Status Run(absl::string_view code) {
     wire::ExecuteCell cell;
@@ -61,20 +67,7 @@ class PythonCall {
   }
 
   Evidence& evidence() { return evidence_; }
-  absl::Duration Cpu() const { return worker_.process().CpuTime() - cpu_before_; }
-  // With its children, for the limit.
-  absl::Duration CpuOfAll() const {
-    absl::Duration total = Cpu();
-    absl::StatusOr<sys::ProcReader::Stat> stat = worker_.process().ReadStat();
-    if (!stat.ok()) return total;
-    total += stat->reaped_children_cpu - reaped_before_;
-    for (pid_t pid : sys::Descendants({worker_.process().pid(), parties_.jail.host_pid})) {
-      absl::StatusOr<sys::ProcReader> child = sys::ProcReader::Create(pid);
-      if (child.ok()) total += child->CpuTime();
-    }
-    return total;
-  }
-  absl::Duration cpu_before() const { return cpu_before_; }
+  absl::Duration Cpu() { return meter_.Read(); }
 
  private:
   absl::Status Step() {
@@ -94,11 +87,12 @@ class PythonCall {
       [[maybe_unused]] ssize_t got = read(options_.interrupt_fd, &count, sizeof(count));
       Act(clock_.Request(absl::Now()));
     }
-    Act(clock_.Tick(absl::Now(), parties_.policy.limits.cpu.has_value() ? CpuOfAll() : absl::ZeroDuration()));
+    Act(clock_.Tick(absl::Now(), parties_.policy.limits.cpu.has_value() ? Cpu() : absl::ZeroDuration()));
     if (items[3].revents != 0 && !evidence_.done.has_value()) {
       Frames();  // what it sent before it ended
       if (!evidence_.done.has_value() || clock_.stop() != Stop::kNone) evidence_.done.reset();
       evidence_.exit = worker_.WaitForExit();
+      if (evidence_.exit->known) meter_.RootEnded(worker_.process(), evidence_.exit->cpu);
     }
     return absl::OkStatus();
   }
@@ -189,9 +183,8 @@ class PythonCall {
   CallOptions& options_;
   OutputPump& pump_;
   StopClock clock_;
-  absl::Duration cpu_before_;
+  CpuMeter meter_;
   absl::Time brisk_until_ = absl::Now() + sys::kBrisk;
-  absl::Duration reaped_before_;
   uint64_t nonce_ = NewNonce();
   Evidence evidence_;
   bool output_open_ = true, errors_open_ = true;
@@ -202,7 +195,7 @@ class PythonCall {
 class BashCall {
  public:
   BashCall(const CallParties& parties, CallOptions& options, OutputPump& pump, absl::Time start)
-      : parties_(parties), options_(options), pump_(pump), clock_(parties.policy.limits, options.timeout, start) {
+      : parties_(parties), options_(options), pump_(pump), clock_(parties.policy.limits, options.timeout, start), meter_(Roots(parties), parties.cgroup) {
     evidence_.is_worker = false;
   }
 
@@ -239,6 +232,7 @@ class BashCall {
   }
 
   Evidence& evidence() { return evidence_; }
+  absl::Duration Cpu() { return meter_.Read(); }
 
  private:
   absl::Status Step(int output, int errors) {
@@ -261,21 +255,8 @@ class BashCall {
       [[maybe_unused]] ssize_t got = read(options_.interrupt_fd, &count, sizeof(count));
       Act(clock_.Request(absl::Now()));
     }
-    Act(clock_.Tick(absl::Now(), Cpu()));
+    Act(clock_.Tick(absl::Now(), parties_.policy.limits.cpu.has_value() ? Cpu() : absl::ZeroDuration()));
     return absl::OkStatus();
-  }
-
-  // Of everything that the jail's init has started and not reaped yet; read only where a limit asks for it.
-  absl::Duration Cpu() const {
-    absl::Duration total;
-    if (!parties_.policy.limits.cpu.has_value()) return total;
-    for (pid_t pid : sys::Descendants({parties_.jail.host_pid})) {
-      absl::StatusOr<sys::ProcReader> process = sys::ProcReader::Create(pid);
-      if (!process.ok()) continue;
-      absl::StatusOr<sys::ProcReader::Stat> stat = process->ReadStat();
-      total += process->CpuTime() + (stat.ok() ? stat->reaped_children_cpu : absl::ZeroDuration());
-    }
-    return total;
   }
 
   void Act(StopClock::Act act) {
@@ -302,6 +283,7 @@ class BashCall {
   CallOptions& options_;
   OutputPump& pump_;
   StopClock clock_;
+  CpuMeter meter_;
   uint64_t pid_ = 0;
   Evidence evidence_;
   bool output_open_ = true, errors_open_ = true;
@@ -366,7 +348,7 @@ absl::Status RunPythonCall(const CallParties& parties, absl::string_view code, C
   Evidence& evidence = call.evidence();
   evidence.timeout = options.timeout;
   record.receipt.wall = absl::Now() - start;
-  record.receipt.cpu = evidence.exit.has_value() ? std::max(evidence.exit->cpu - call.cpu_before(), absl::ZeroDuration()) : call.Cpu();
+  record.receipt.cpu = call.Cpu();
   evidence.out_of_memory = KilledForMemory(parties, options);
   record.receipt.memory_peak_bytes = PeakBytes(parties);
   record.receipt.threads_kept = evidence.done.has_value() ? static_cast<int64_t>(evidence.done->threads & 0xffff) : 0;
@@ -395,7 +377,7 @@ absl::Status RunBashCall(const CallParties& parties, absl::string_view code, con
   if (!evidence.worker_lives) parties.worker->Kill();  // whatever keeps it from ending by itself
   evidence.timeout = options.timeout;
   record.receipt.wall = absl::Now() - start;
-  record.receipt.cpu = evidence.exit.has_value() ? evidence.exit->cpu : absl::ZeroDuration();
+  record.receipt.cpu = std::max(call.Cpu(), evidence.exit->cpu);  // that of bash alone is exact
   evidence.out_of_memory = KilledForMemory(parties, options);
   record.receipt.memory_peak_bytes = PeakBytes(parties);
   Classify(evidence, parties.policy, record);

@@ -130,6 +130,44 @@ TEST_F(TimeLimitsTest, CpuOfChildrenThatHaveEndedCounts) {
   EXPECT_LE(record.receipt.wall, absl::Seconds(10) + kSlack);
 }
 
+// The kernel reaps the children of a process that ignores SIGCHLD, and adds their time to nobody's.
+constexpr char kUnreaped[] = R"(
+import os, signal, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+for i in range(60):
+    if os.fork() == 0:
+        while time.process_time() < 0.3: pass
+        os._exit(0)
+    try: os.wait()
+    except ChildProcessError: pass
+)";
+
+TEST_F(TimeLimitsTest, CpuOfChildrenThatNobodyWaitsForCounts) {
+  for (Requirement cgroup : {Requirement::kPreferred, Requirement::kOff}) {
+    Policy policy;
+    policy.limits.cpu = absl::Seconds(1);
+    policy.isolation.cgroup = cgroup;
+    Use(policy);
+    Record record = Run(kUnreaped);
+    EXPECT_EQ(record.status, CallStatus::kCpuLimit) << testing::PrintToString(record);
+    EXPECT_GE(record.receipt.cpu, absl::Seconds(1));
+    EXPECT_LE(record.receipt.wall, absl::Seconds(8) + kSlack);
+  }
+}
+
+TEST_F(TimeLimitsTest, CpuOfACallThatEndsTheWorkerLeavesOutEarlierCalls) {
+  for (Requirement cgroup : {Requirement::kPreferred, Requirement::kOff}) {
+    Policy policy;
+    policy.isolation.cgroup = cgroup;
+    Use(policy);
+    Record record = Run("import os, time\nif os.fork() == 0:\n    while time.process_time() < 1: pass\n    os._exit(0)\nos.wait()");
+    EXPECT_GE(record.receipt.cpu, absl::Milliseconds(900)) << testing::PrintToString(record);
+    record = Run("os._exit(0)");
+    EXPECT_EQ(record.status, CallStatus::kExited);
+    EXPECT_LT(record.receipt.cpu, absl::Milliseconds(500)) << testing::PrintToString(record);
+  }
+}
+
 TEST_F(TimeLimitsTest, BashHasTheSameClocks) {
   Policy policy;
   policy.limits.cpu = absl::Milliseconds(500);
