@@ -236,9 +236,10 @@ void SessionImpl::CleanUpAfter(Record& record) {
     uint64_t killed = 0;
     absl::StatusOr<sys::Message> answer = jail_->init->Ask(wire::EncodeMessage(request), {}, kKillDeadline, &killed);
     if (!answer.ok()) return Abandon(record);
-    record.receipt.processes_killed = static_cast<int64_t>(killed);
-    record.receipt.processes_peak = std::max<int64_t>(record.receipt.processes_peak, 1 + static_cast<int64_t>(killed));
+    // Those that were killed together with the worker may have been seen by both.
+    record.receipt.processes_killed = std::max(record.receipt.processes_killed, static_cast<int64_t>(killed));
   }
+  record.receipt.processes_peak = std::max(record.receipt.processes_peak, 1 + record.receipt.processes_killed);
   kept_busy_ = record.receipt.threads_kept > 0 || (others && policy_.keep_processes);
 }
 

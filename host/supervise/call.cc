@@ -68,11 +68,12 @@ class PythonCall {
 
   Evidence& evidence() { return evidence_; }
   absl::Duration Cpu() { return meter_.Read(); }
+  int64_t killed() const { return killed_; }
 
  private:
   absl::Status Step() {
     bool flushed = worker_.Flush().ok();
-    std::array<pollfd, 5> items = {pollfd{worker_.channel_fd(), static_cast<int16_t>(POLLIN | (worker_.wants_write() ? POLLOUT : 0)), 0},
+    std::array<pollfd, 5> items = {pollfd{broken_ ? -1 : worker_.channel_fd(), static_cast<int16_t>(POLLIN | (worker_.wants_write() ? POLLOUT : 0)), 0},
                                    pollfd{output_open_ ? worker_.output_fd() : -1, POLLIN, 0}, pollfd{errors_open_ ? worker_.errors_fd() : -1, POLLIN, 0},
                                    pollfd{worker_.pidfd(), POLLIN, 0}, pollfd{options_.interrupt_fd, POLLIN, 0}};
     absl::Duration wait = std::min(clock_.UntilNext(absl::Now()), kProgressPoll);
@@ -105,8 +106,10 @@ class PythonCall {
 
   void Act(StopClock::Act act) {
     if (act == StopClock::Act::kInterrupt) worker_.Interrupt();
-    if (act == StopClock::Act::kKill) worker_.Kill();
+    if (act == StopClock::Act::kKill) Kill();
   }
+
+  void Kill() { killed_ = worker_.KillAll(); }
 
   void Frames() {
     if (broken_) return;
@@ -119,15 +122,15 @@ class PythonCall {
     }
     // A worker that closes its channel and lives on can never answer again.
     if (!received.ok() && !evidence_.done.has_value()) {
-      worker_.Kill();
       broken_ = true;
+      Kill();
     }
   }
 
   void Break() {
     broken_ = true;
     clock_.Force(Stop::kProtocol);
-    worker_.Kill();
+    Kill();
   }
 
   // False for anything that our own guest never sends.
@@ -189,6 +192,7 @@ class PythonCall {
   Evidence evidence_;
   bool output_open_ = true, errors_open_ = true;
   bool broken_ = false;
+  int64_t killed_ = 0;
 };
 
 // A script run by the jail's init beside the worker.
@@ -349,6 +353,7 @@ absl::Status RunPythonCall(const CallParties& parties, absl::string_view code, C
   evidence.timeout = options.timeout;
   record.receipt.wall = absl::Now() - start;
   record.receipt.cpu = call.Cpu();
+  record.receipt.processes_killed = call.killed();
   evidence.out_of_memory = KilledForMemory(parties, options);
   record.receipt.memory_peak_bytes = PeakBytes(parties);
   record.receipt.threads_kept = evidence.done.has_value() ? static_cast<int64_t>(evidence.done->threads & 0xffff) : 0;

@@ -23,6 +23,7 @@ namespace {
 
 constexpr size_t kReceiveBytes = 64 * 1024;
 constexpr absl::Duration kExitDeadline = absl::Seconds(10);
+constexpr int kKillRoundsMax = 10;
 
 }  // namespace
 
@@ -97,6 +98,21 @@ void Worker::Interrupt() {
 
 void Worker::Kill() {
   if (pidfd_.valid() && !exit_.has_value()) (void)sys::SendSignal(pidfd_.get(), SIGKILL);
+}
+
+int64_t Worker::KillAll() {
+  Kill();
+  bool fresh = true;
+  for (int round = 0; round < kKillRoundsMax && fresh; ++round) {
+    fresh = false;
+    for (const sys::ProcessId& process : sys::ProcessesBelow({&*process_, &*jail_.process})) {
+      std::pair<pid_t, uint64_t> id = {process.pid, process.start_ticks};
+      if (killed_.count(id) > 0 || !sys::KillProcess(process)) continue;
+      killed_.insert(id);
+      fresh = true;
+    }
+  }
+  return static_cast<int64_t>(killed_.size());
 }
 
 WorkerExit Worker::WaitForExit() {

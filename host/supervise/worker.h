@@ -7,7 +7,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -50,6 +52,9 @@ class Worker {
   // Ctrl-C: SIGINT to the worker and its process group, as a terminal would.
   void Interrupt();
   void Kill();
+  // With all that it and the jail's init have started: what shares its CPU quota keeps it from ending. How many others that were, with
+  // those of earlier times. Not atomic: what a fork bomb starts meanwhile, the jail's init ends after the call.
+  int64_t KillAll();
   WorkerExit WaitForExit();        // after Kill, or after pidfd became readable
 
   // Queues a frame; Flush sends what fits without blocking. False from Flush: the worker does not read and its buffer is full.
@@ -82,6 +87,7 @@ class Worker {
   std::optional<sys::ProcReader> process_;
   wire::FrameParser parser_;
   std::string outgoing_;
+  std::set<std::pair<pid_t, uint64_t>> killed_;  // by KillAll: number and start, since one that is killed may take long to end
   confine::Report report_;
   std::optional<WorkerExit> exit_;
 };

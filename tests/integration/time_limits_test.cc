@@ -168,6 +168,28 @@ TEST_F(TimeLimitsTest, CpuOfACallThatEndsTheWorkerLeavesOutEarlierCalls) {
   }
 }
 
+// They share the CPU that the worker needs to give its memory back.
+TEST_F(TimeLimitsTest, WhatTheWorkerStartedIsKilledWithIt) {
+  Policy policy;
+  policy.limits.wall_grace = absl::Milliseconds(400);
+  Use(policy);
+  Record record = Run(R"(
+import os, signal
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+for i in range(4):
+    if os.fork() == 0:
+        os.setsid()
+        while True: pass
+print('forked', flush=True)
+while True: pass)",
+                      WithTimeout(absl::Seconds(3)));
+  EXPECT_THAT(record, Ended(CallStatus::kTimeout, SessionState::kGone));
+  EXPECT_EQ(record.stdout_text, "forked\n");
+  EXPECT_EQ(record.receipt.processes_killed, 4);
+  EXPECT_GE(record.receipt.processes_peak, 5);
+  EXPECT_LE(record.receipt.wall, absl::Seconds(3.4) + kSlack);
+}
+
 TEST_F(TimeLimitsTest, BashHasTheSameClocks) {
   Policy policy;
   policy.limits.cpu = absl::Milliseconds(500);
