@@ -29,6 +29,7 @@ namespace {
 
 constexpr absl::Duration kProgressPoll = absl::Milliseconds(100);
 constexpr absl::Duration kCpuPoll = absl::Milliseconds(20);
+constexpr size_t kAcknowledgementsBytesMax = 1024;  // unsent: our own guest waits for each before it sends on, and reads all of the call first
 constexpr int64_t kBashCommandBytesMax = 100'000;  // Linux takes 128 KiB for one argument (execve(2), MAX_ARG_STRLEN)
 
 uint64_t NewNonce() {
@@ -176,9 +177,10 @@ class PythonCall {
     return true;
   }
 
+  // A worker that has ended cannot be told any more; that is no break of the protocol.
   bool Acknowledge() {
     worker_.Queue(wire::FrameType::kAck, nonce_, "");
-    return worker_.Flush().ok();
+    return !worker_.Flush().ok() || worker_.queued_bytes() <= kAcknowledgementsBytesMax;
   }
 
   const CallParties& parties_;

@@ -59,7 +59,7 @@ class StopClock {
   Act Tick(absl::Time now, absl::Duration cpu);
   Act Request(absl::Time now);  // the caller wants it interrupted; a second time, killed
   Stop stop() const { return stop_; }
-  void Force(Stop stop) { stop_ = stop; }
+  void Force(Stop stop) { stop_ = stop_ == Stop::kNone ? stop : stop_; }  // the first reason stands
   absl::Duration UntilNext(absl::Time now) const;
 
  private:

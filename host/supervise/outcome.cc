@@ -77,7 +77,7 @@ void Classify(const Evidence& evidence, const Policy& policy, Record& record) {
   bool worker_lives = evidence.is_worker ? !evidence.exit.has_value() : evidence.worker_lives;
   record.session_state = worker_lives ? SessionState::kKept : SessionState::kGone;
   if (evidence.out_of_memory) Hit(record, "memory", absl::StrCat("the kernel or the watch killed for memory: limits.memory is ", policy.limits.memory_bytes, " bytes"));
-  if (evidence.out_of_memory && evidence.exit.has_value() && !evidence.exit->exited && evidence.stop != Stop::kProtocol) {
+  if (evidence.out_of_memory && evidence.exit.has_value() && !evidence.exit->exited) {
     record.status = CallStatus::kOutOfMemory;
     record.signal = evidence.exit->signal;
     record.reason = absl::StrCat("out of memory: the session used more than limits.memory (", policy.limits.memory_bytes, " bytes; peak ", record.receipt.memory_peak_bytes,

@@ -141,7 +141,10 @@ absl::Status Worker::Flush() {
     ssize_t count = send(channel_.get(), outgoing_.data(), outgoing_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) return absl::OkStatus();
-    if (count < 0) return absl::UnavailableError("the worker has ended");
+    if (count < 0) {
+      outgoing_.clear();
+      return absl::UnavailableError("the worker has ended");
+    }
     outgoing_.erase(0, static_cast<size_t>(count));
   }
   return absl::OkStatus();

@@ -57,9 +57,10 @@ class Worker {
   int64_t KillAll();
   WorkerExit WaitForExit();        // after Kill, or after pidfd became readable
 
-  // Queues a frame; Flush sends what fits without blocking. False from Flush: the worker does not read and its buffer is full.
+  // Queues a frame; Flush sends what fits without blocking. An error from Flush: the worker reads no more, and what was queued is dropped.
   void Queue(wire::FrameType type, uint64_t nonce, absl::string_view body);
   bool wants_write() const { return !outgoing_.empty(); }
+  size_t queued_bytes() const { return outgoing_.size(); }
   absl::Status Flush();
   // Reads without blocking what has come. kUnavailable at end of file, kInvalidArgument when it is not a frame.
   absl::Status Receive();

@@ -97,6 +97,14 @@ TEST(OutcomeTest, MemoryOutranksTheSignalThatCarriedIt) {
   EXPECT_EQ(record.signal, SIGKILL);
 }
 
+TEST(OutcomeTest, MemoryOutranksTheProtocolThatTheKillBroke) {
+  Evidence evidence;
+  evidence.exit = Signalled(SIGKILL);
+  evidence.out_of_memory = true;
+  evidence.stop = Stop::kProtocol;
+  EXPECT_EQ(Classified(evidence).status, CallStatus::kOutOfMemory);
+}
+
 TEST(OutcomeTest, AChildKilledForMemoryIsALimitHitOfACallThatGoesOn) {
   Evidence evidence;
   evidence.out_of_memory = true;

@@ -55,5 +55,16 @@ TEST(StopClockTest, TheFirstReasonStands) {
   EXPECT_EQ(clock.stop(), Stop::kInterrupt);
 }
 
+TEST(StopClockTest, ABreakOfTheProtocolDoesNotHideTheReasonBeforeIt) {
+  Limits limits;
+  StopClock clock(limits, absl::Seconds(1), kStart);
+  clock.Tick(kStart + absl::Seconds(1), {});
+  clock.Force(Stop::kProtocol);
+  EXPECT_EQ(clock.stop(), Stop::kTimeout);
+  StopClock other(limits, absl::Seconds(1), kStart);
+  other.Force(Stop::kProtocol);
+  EXPECT_EQ(other.stop(), Stop::kProtocol);
+}
+
 }  // namespace
 }  // namespace cellblock::supervise
