@@ -251,11 +251,8 @@ class BashCall {
     OutputPump::Open open = pump_.Drain(output_open_ ? output : -1, errors_open_ ? errors : -1);
     output_open_ = output_open_ && open.output;
     errors_open_ = errors_open_ && open.errors;
-    if (items[2].revents != 0) {
-      std::optional<wire::ProcessExited> exited = parties_.jail.init->PollForExit(pid_);
-      if (exited.has_value()) evidence_.exit = ToExit(*exited);
-      if (!exited.has_value() && (items[2].revents & POLLHUP) != 0) evidence_.exit = WorkerExit{};
-    }
+    LookForExit((items[2].revents & POLLHUP) != 0);
+    if (evidence_.exit.has_value()) return absl::OkStatus();
     if (items[3].revents != 0) {
       uint64_t count;
       [[maybe_unused]] ssize_t got = read(options_.interrupt_fd, &count, sizeof(count));
@@ -263,6 +260,14 @@ class BashCall {
     }
     Act(clock_.Tick(absl::Now(), parties_.policy.limits.cpu.has_value() ? Cpu() : absl::ZeroDuration()));
     return absl::OkStatus();
+  }
+
+  // At every step, whether or not the socket is readable: an answer that Act waited for may have come after the end of bash, which then
+  // stands in the HelperSocket's books.
+  void LookForExit(bool init_has_ended) {
+    std::optional<wire::ProcessExited> exited = parties_.jail.init->PollForExit(pid_);
+    if (exited.has_value()) evidence_.exit = ToExit(*exited);
+    if (!exited.has_value() && init_has_ended) evidence_.exit = WorkerExit{};
   }
 
   void Act(StopClock::Act act) {
@@ -380,8 +385,8 @@ absl::Status RunBashCall(const CallParties& parties, absl::string_view code, con
   }
   CELLBLOCK_RETURN_IF_ERROR(status);
   Evidence& evidence = call.evidence();
-  evidence.worker_lives = !parties.memory.killed && evidence.exit->known && !sys::WaitForExit(parties.worker->pidfd(), 0).ok();
-  if (!evidence.worker_lives) parties.worker->Kill();  // whatever keeps it from ending by itself
+  evidence.worker_lives = parties.worker != nullptr && !parties.memory.killed && evidence.exit->known && !sys::WaitForExit(parties.worker->pidfd(), 0).ok();
+  if (!evidence.worker_lives && parties.worker != nullptr) parties.worker->Kill();  // whatever keeps it from ending by itself
   evidence.timeout = options.timeout;
   record.receipt.wall = absl::Now() - start;
   record.receipt.cpu = std::max(call.Cpu(), evidence.exit->cpu);  // that of bash alone is exact

@@ -42,7 +42,7 @@ struct CallOptions {
 struct CallParties {
   const Policy& policy;
   Jail& jail;
-  Worker* worker = nullptr;                  // python
+  Worker* worker = nullptr;                  // bash can do without
   sys::Cgroup* cgroup = nullptr;
   MemorySignals& memory;
 };
