@@ -206,9 +206,8 @@ class BashCall {
   }
 
   absl::Status Run(absl::string_view code, const confine::Spec& spec, int seccomp_fd, const std::vector<std::string>& environment) {
-    CELLBLOCK_ASSIGN_OR_RETURN(sys::PipePair output, sys::MakePipe());
-    CELLBLOCK_ASSIGN_OR_RETURN(sys::PipePair errors, sys::MakePipe());
-    for (int fd : {output.read.get(), errors.read.get()}) CELLBLOCK_RETURN_IF_ERROR(sys::SetNonBlocking(fd, true));
+    CELLBLOCK_ASSIGN_OR_RETURN(OutputPipes pipes, MakeOutputPipes(parties_.jail));
+    auto& [output, errors] = pipes;
     wire::RunProgram request;
     request.spec = confine::EncodeSpec(spec);
     request.environment = environment;

@@ -145,9 +145,6 @@ void OutputPump::AddError(wire::GuestError error) {
   info.line = static_cast<int64_t>(error.line & 0x7fffffff);
   info.column = static_cast<int64_t>(error.column & 0x7fffffff);
   record_.error = std::move(info);
-  Event event;
-  event.type = Event::Type::kError;
-  Emit(event, true);
 }
 
 void OutputPump::AddClear(bool wait) {
@@ -161,6 +158,11 @@ void OutputPump::AddClear(bool wait) {
 void OutputPump::Finish() {
   EmitText(Event::Type::kStdout, output_.Finish(), false);
   EmitText(Event::Type::kStderr, errors_.Finish(), false);
+  if (record_.error.has_value()) {  // after what was cut in the middle: it is the last thing of a call
+    Event event;
+    event.type = Event::Type::kError;
+    Emit(event, true);
+  }
   record_.receipt.output_bytes = output_.bytes_read() + errors_.bytes_read();
   record_.stdout_truncation = output_.truncation();
   record_.stderr_truncation = errors_.truncation();

@@ -10,6 +10,13 @@ namespace {
 
 class BashTest : public SessionTest {};
 
+TEST_F(BashTest, StandardStreamsCanBeOpenedAgain) {
+  Record record = RunBash("echo a >/dev/stderr; echo b | tee /dev/stderr; echo c >/dev/stdout");
+  EXPECT_EQ(record.stdout_text, "b\nc\n");
+  EXPECT_EQ(record.stderr_text, "a\nb\n");
+  EXPECT_EQ(Run("open('/dev/stdout', 'w').write('d'); None").stdout_text, "d");
+}
+
 TEST_F(BashTest, OutputAndSuccess) {
   Record record = RunBash("echo out; echo err >&2");
   EXPECT_THAT(record, EndedWell());
