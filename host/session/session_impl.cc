@@ -177,7 +177,6 @@ absl::Status SessionImpl::RunCall(absl::string_view code, const ExecuteOptions& 
   absl::Cleanup idle = [this] { busy_ = false; };
   if (!memory_.killed) memory_.peak_bytes = 0;  // else it says why this call cannot run
   memory_.processes_peak = 0;
-  if (cgroup_ == nullptr) high_water_before_ = worker_->process().ResidentPeakBytes();
   if (cgroup_ != nullptr) {
     call.out_of_memory_kills_before = cgroup_->OutOfMemoryKills();  // between calls too a thread may have been killed
     cgroup_->ResetPeak();
@@ -253,7 +252,7 @@ void SessionImpl::FillReceipt(const supervise::DiskUse& before, Record& record) 
   } else if (worker_ != nullptr) {
     // The high-water mark is the process's: the call's own where the call has raised it.
     int64_t mark = worker_->process().ResidentPeakBytes();
-    peak = std::max(peak, (mark > high_water_before_ ? mark : worker_->process().ResidentBytes()) - baseline_.resident);
+    peak = std::max(peak, (mark > std::exchange(high_water_, mark) ? mark : worker_->process().ResidentBytes()) - baseline_.resident);
   }
   record.receipt.memory_peak_bytes = std::max(peak, record.receipt.memory_peak_bytes);
   AddLimitsHit(policy_, before, after, record);

@@ -101,7 +101,7 @@ class SessionImpl : public Session, private supervise::Watched {
   int64_t calls_ = 0;
   supervise::MemorySignals memory_;
   supervise::Baseline baseline_;           // without a cgroup
-  int64_t high_water_before_ = 0;          // without a cgroup: the worker's, when the call began
+  int64_t high_water_ = 0;                 // without a cgroup: the worker's, when the last call ended
   std::mutex watched_mutex_;               // worker_ against the watch
   std::string late_output_, late_errors_;
 };

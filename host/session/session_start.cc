@@ -189,6 +189,7 @@ absl::Status SessionImpl::StartWorker(std::future<absl::Status>& jail_attached) 
   std::lock_guard<std::mutex> lock(watched_mutex_);
   worker_ = std::move(worker);
   if (cgroup_ == nullptr) baseline_ = worker_->process().ReadUsage();
+  high_water_ = 0;
   memory_.killed = false;
   kept_busy_ = false;
   alive_ = true;
