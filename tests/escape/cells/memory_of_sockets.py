@@ -26,4 +26,5 @@ try:
             pass
 except PermissionError:
     print("refused")
-print("small" if count == 0 else "")
+else:
+    print("kept" if count else "small")
