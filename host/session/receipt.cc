@@ -19,6 +19,31 @@ bool ErrorHolds(const Record& record, absl::string_view text) {
   return absl::StrContains(record.stderr_text, text);
 }
 
+void AddDisksFull(const Limits& limits, const supervise::DiskUse& before, const supervise::DiskUse& after, Record& record) {
+  struct Full {
+    bool before, after;
+    const char* name;
+    std::string detail;
+  };
+  const Full all[] = {
+      {before.workspace_full, after.workspace_full, "workspace", absl::StrCat("the workspace is full: limits.workspace is ", limits.workspace_bytes, " bytes")},
+      {before.inodes_full, after.inodes_full, "workspace_files",
+       absl::StrCat("the workspace holds as many files as it may: limits.workspace_files is ", limits.workspace_files)},
+      {before.tmp_full, after.tmp_full, "tmp", absl::StrCat("/tmp is full: limits.tmp is ", limits.tmp_bytes, " bytes")},
+      {before.shm_full, after.shm_full, "shm", absl::StrCat("/dev/shm is full: limits.shm is ", limits.shm_bytes, " bytes")},
+  };
+  const size_t hits = record.receipt.limits_hit.size();
+  auto add = [&](bool full_before) {
+    for (const Full& each : all) {
+      if (each.after && each.before == full_before) Hit(record, each.name, each.detail);
+    }
+    return record.receipt.limits_hit.size() > hits;
+  };
+  if (add(/*full_before=*/false) || !ErrorHolds(record, "No space left on device") || add(/*full_before=*/true)) return;
+  // What had filled it is gone again.
+  Hit(record, "workspace", absl::StrCat("a file system was full: limits.workspace is ", limits.workspace_bytes, " bytes, limits.tmp ", limits.tmp_bytes, ", limits.shm ", limits.shm_bytes));
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> DescribeLimits(const Policy& policy, std::optional<absl::Duration> timeout) {
@@ -32,6 +57,8 @@ std::vector<std::pair<std::string, std::string>> DescribeLimits(const Policy& po
       {"open_files", absl::StrCat(limits.open_files)},
       {"workspace", absl::StrCat(limits.workspace_bytes, " bytes")},
       {"workspace_files", absl::StrCat(limits.workspace_files)},
+      {"tmp", absl::StrCat(limits.tmp_bytes, " bytes")},
+      {"shm", absl::StrCat(limits.shm_bytes, " bytes")},
       {"file_size", absl::StrCat(limits.file_bytes, " bytes")},
       {"output", absl::StrCat(limits.output_bytes, " bytes")},
       {"result_size", absl::StrCat(limits.result_bytes, " bytes")},
@@ -47,14 +74,7 @@ void AddLimitsHit(const Policy& policy, const supervise::DiskUse& before, const 
   if (record.error.has_value() && (record.error->name == "MemoryError" || absl::EndsWith(record.error->name, "MemoryError") || absl::StrContains(record.error->value, "Cannot allocate memory"))) {
     Hit(record, "memory", absl::StrCat("an allocation was refused: limits.memory is ", limits.memory_bytes, " bytes"));
   }
-  bool no_space = ErrorHolds(record, "No space left on device");
-  bool workspace_full = after.workspace_full && (no_space || !before.workspace_full);
-  bool inodes_full = after.inodes_full && (no_space || !before.inodes_full);
-  if (workspace_full) Hit(record, "workspace", absl::StrCat("the workspace is full: limits.workspace is ", limits.workspace_bytes, " bytes"));
-  if (inodes_full) Hit(record, "workspace_files", absl::StrCat("the workspace holds as many files as it may: limits.workspace_files is ", limits.workspace_files));
-  if (no_space && !workspace_full && !inodes_full) {
-    Hit(record, "workspace", absl::StrCat("a file system was full: limits.workspace is ", limits.workspace_bytes, " bytes, limits.tmp ", limits.tmp_bytes, ", limits.shm ", limits.shm_bytes));
-  }
+  AddDisksFull(limits, before, after, record);
   if (ErrorHolds(record, "File too large")) Hit(record, "file_size", absl::StrCat("a file would have grown beyond limits.file_size (", limits.file_bytes, " bytes)"));
   if (ErrorHolds(record, "can't start new thread") || ErrorHolds(record, "Resource temporarily unavailable")) {
     Hit(record, "processes", absl::StrCat("a process or thread was refused: limits.processes is ", limits.processes));

@@ -17,8 +17,8 @@ namespace cellblock::session {
 
 std::vector<std::pair<std::string, std::string>> DescribeLimits(const Policy& policy, std::optional<absl::Duration> timeout);
 
-// Adds to receipt.limits_hit: memory (MemoryError), workspace, workspace_files, file_size, processes, from the disk's own figures
-// before and after the call and from the error that ended it. A disk that was full before is news only to a call that met it.
+// Adds to receipt.limits_hit: memory (MemoryError), workspace, workspace_files, tmp, shm, file_size, processes, open_files, from the disks'
+// own figures before and after the call and from the error that ended it. A disk that was full before is news only to a call that met it.
 void AddLimitsHit(const Policy& policy, const supervise::DiskUse& before, const supervise::DiskUse& after, Record& record);
 
 // Adds to denials what the error that ended the call was refused: the kind, what was asked for, and the rule.

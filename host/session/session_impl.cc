@@ -136,15 +136,16 @@ absl::StatusOr<Record> SessionImpl::ExecuteNow(absl::string_view code, const Exe
   } else if (!alive_) {
     record = Rejected("the session's interpreter has ended; restart the session (its files are kept)");
   } else {
-    supervise::DiskUse before = supervise::ReadDiskUse(*jail_);
+    if (!disk_.has_value() || kept_busy_) disk_ = supervise::ReadDiskUse(*jail_);
     absl::Status ran = RunCall(code, options, record);
     if (!ran.ok()) {
       Abandon(record);
       return ran;
     }
-    EndIfOverMemory(record);
+    Left left = LookAtWhatIsLeft();
+    EndIfOverMemory(left, record);
     CleanUpAfter(record);
-    FillReceipt(before, record);
+    FillReceipt(left, record);
     record.call = number;  // artifacts carry it
     CollectArtifacts(record);
   }
@@ -181,7 +182,7 @@ absl::Status SessionImpl::RunCall(absl::string_view code, const ExecuteOptions& 
     call.out_of_memory_kills_before = cgroup_->OutOfMemoryKills();  // between calls too a thread may have been killed
     cgroup_->ResetPeak();
   }
-  supervise::CallParties parties = {policy_, *jail_, worker_.get(), cgroup_.get(), memory_};
+  supervise::CallParties parties = {policy_, *jail_, worker_.get(), cgroup_.get(), memory_, BeginMeter()};
   if (options.language == Language::kBash) {
     CELLBLOCK_ASSIGN_OR_RETURN(int filter, host_.FilterFor(policy_, cgroup_ != nullptr));
     return supervise::RunBashCall(parties, code, spec_, filter, Environment(), std::move(call), record);
@@ -189,11 +190,27 @@ absl::Status SessionImpl::RunCall(absl::string_view code, const ExecuteOptions& 
   return supervise::RunPythonCall(parties, code, std::move(call), record);
 }
 
+// An idle session uses no time that the next call need not count; one that kept threads or processes does.
+supervise::CpuMeter& SessionImpl::BeginMeter() {
+  if (cpu_.has_value() && !kept_busy_) {
+    cpu_->BeginCall();
+  } else {
+    cpu_.emplace(std::vector<sys::ProcReader*>{&worker_->process(), &*jail_->process}, cgroup_.get());
+  }
+  return *cpu_;
+}
+
+SessionImpl::Left SessionImpl::LookAtWhatIsLeft() {
+  Left left;
+  left.disk = supervise::ReadDiskUse(*jail_);
+  if (cgroup_ == nullptr) left.worker = worker_->process().ReadUsage();
+  return left;
+}
+
 // A call that is over between two looks of the watch has not outrun the limit.
-void SessionImpl::EndIfOverMemory(Record& record) {
+void SessionImpl::EndIfOverMemory(const Left& left, Record& record) {
   if (cgroup_ != nullptr || record.session_state == SessionState::kGone) return;
-  int64_t held = supervise::ReadDiskUse(*jail_).used_bytes + worker_->process().ResidentBytes() - baseline_.resident;
-  if (held <= policy_.limits.memory_bytes) return;
+  if (left.disk.used_bytes + left.worker.resident - baseline_.resident <= policy_.limits.memory_bytes) return;
   std::lock_guard<std::mutex> lock(watched_mutex_);
   EndOverMemory();
   if (!memory_.killed) return;
@@ -213,11 +230,7 @@ void SessionImpl::Abandon(Record& record) {
   if (record.reason.empty()) record.reason = "the session ended: what the call left behind could not be brought to an end";
   alive_ = false;
   kept_busy_ = false;
-  std::unique_ptr<supervise::Worker> worker;
-  {
-    std::lock_guard<std::mutex> lock(watched_mutex_);
-    worker = std::move(worker_);
-  }
+  std::unique_ptr<supervise::Worker> worker = TakeWorker();
   (void)sys::SendSignal(jail_->pidfd.get(), SIGKILL);
 }
 
@@ -225,7 +238,7 @@ void SessionImpl::CleanUpAfter(Record& record) {
   bool gone = record.session_state == SessionState::kGone;
   if (gone) {
     alive_ = false;
-    EndWorker();
+    TakeWorker().reset();
   }
   // Looked for from outside, whatever the worker says of its children.
   bool others = !supervise::HasNoOthers(*jail_, worker_ != nullptr ? &worker_->process() : nullptr, &record.receipt.threads_kept);
@@ -243,20 +256,19 @@ void SessionImpl::CleanUpAfter(Record& record) {
   kept_busy_ = record.receipt.threads_kept > 0 || (others && policy_.keep_processes);
 }
 
-void SessionImpl::FillReceipt(const supervise::DiskUse& before, Record& record) {
-  supervise::DiskUse after = supervise::ReadDiskUse(*jail_);
-  record.receipt.written_bytes = std::max<int64_t>(0, after.used_bytes - before.used_bytes) + record.receipt.output_bytes;
-  int64_t peak = memory_.peak_bytes;
-  if (cgroup_ != nullptr) {
-    peak = std::max(peak, cgroup_->MemoryPeakBytes());
-  } else if (worker_ != nullptr) {
+void SessionImpl::FillReceipt(const Left& left, Record& record) {
+  record.receipt.written_bytes = std::max<int64_t>(0, left.disk.used_bytes - disk_->used_bytes) + record.receipt.output_bytes;
+  record.receipt.memory_peak_bytes = std::max<int64_t>(record.receipt.memory_peak_bytes, memory_.peak_bytes);
+  if (cgroup_ == nullptr && worker_ != nullptr) {
     // The high-water mark is the process's: the call's own where the call has raised it.
-    int64_t mark = worker_->process().ResidentPeakBytes();
-    peak = std::max(peak, (mark > std::exchange(high_water_, mark) ? mark : worker_->process().ResidentBytes()) - baseline_.resident);
+    int64_t mark = left.worker.resident_peak;
+    int64_t peak = (mark > std::exchange(high_water_, mark) ? mark : left.worker.resident) - baseline_.resident;
+    record.receipt.memory_peak_bytes = std::max(record.receipt.memory_peak_bytes, peak);
   }
-  record.receipt.memory_peak_bytes = std::max(peak, record.receipt.memory_peak_bytes);
-  AddLimitsHit(policy_, before, after, record);
+  AddLimitsHit(policy_, *disk_, left.disk, record);
   AddDenials(record);
+  disk_ = left.disk;
+  if (record.receipt.processes_killed > 0) disk_.reset();  // what they held open is free now
 }
 
 void SessionImpl::CollectArtifacts(Record& record) {
@@ -284,7 +296,8 @@ absl::Status SessionImpl::Restart() {
   if (!queue_.Enter()) return absl::ResourceExhaustedError("too many calls wait on this session (session.queue)");
   absl::Cleanup leave = [this] { queue_.Leave(); };
   alive_ = false;
-  EndWorker();
+  disk_.reset();
+  TakeWorker().reset();
   {
     std::lock_guard<std::mutex> lock(watched_mutex_);
     late_output_.clear();
@@ -300,11 +313,18 @@ absl::Status SessionImpl::Restart() {
 absl::Status SessionImpl::PutFile(int source_fd, absl::string_view path) {
   if (!queue_.Enter()) return absl::ResourceExhaustedError("too many calls wait on this session (session.queue)");
   absl::Cleanup leave = [this] { queue_.Leave(); };
+  disk_.reset();
   CELLBLOCK_RETURN_IF_ERROR(session::PutFile(jail_->workspace.get(), user_id_, source_fd, path, policy_.limits.file_bytes));
   // What the caller put there is no artifact of the next call; what a kept process wrote meanwhile is. Should it fail, the next call
   // lists the upload, which harms nobody.
   if (snapshot_.has_value()) (void)collector_->Include(path, *snapshot_);
   return absl::OkStatus();
+}
+
+absl::Status SessionImpl::MakeFolder(absl::string_view path) {
+  if (!queue_.Enter()) return absl::ResourceExhaustedError("too many calls wait on this session (session.queue)");
+  absl::Cleanup leave = [this] { queue_.Leave(); };
+  return session::MakeFolder(jail_->workspace.get(), user_id_, path);
 }
 
 absl::Status SessionImpl::GetFile(absl::string_view path, int target_fd) {
@@ -319,13 +339,11 @@ void SessionImpl::DrainIdle() {
   AppendBounded(worker_->errors_fd(), late_errors_);
 }
 
-// Waits for the worker's end, which may take seconds: not with the lock held.
-void SessionImpl::EndWorker() {
-  std::unique_ptr<supervise::Worker> ending;
-  {
-    std::lock_guard<std::mutex> lock(watched_mutex_);
-    ending = std::move(worker_);
-  }
+// Its destructor waits for its end, which may take seconds: not with the lock held.
+std::unique_ptr<supervise::Worker> SessionImpl::TakeWorker() {
+  cpu_.reset();
+  std::lock_guard<std::mutex> lock(watched_mutex_);
+  return std::move(worker_);
 }
 
 // An idle session without a cgroup is looked at as well as a busy one: whether a worker is idle, it alone knows.

@@ -51,6 +51,7 @@ class SessionImpl : public Session, private supervise::Watched {
   void Interrupt() override;
   absl::Status Restart() override;
   absl::Status PutFile(int source_fd, absl::string_view path) override;
+  absl::Status MakeFolder(absl::string_view path) override;
   absl::Status GetFile(absl::string_view path, int target_fd) override;
   absl::StatusOr<std::vector<FileEntry>> ListFiles() override;
 
@@ -69,12 +70,19 @@ class SessionImpl : public Session, private supervise::Watched {
   absl::Status RunCall(absl::string_view code, const ExecuteOptions& options, Record& record);
   bool MayBeOverMemory(supervise::MemorySample* sample);  // without a cgroup, as the next; under watched_mutex_
   void EndOverMemory();                    // looks closer, and kills what is over the limit; under watched_mutex_
-  void EndWorker();
-  void EndIfOverMemory(Record& record);
+  supervise::CpuMeter& BeginMeter();
+  std::unique_ptr<supervise::Worker> TakeWorker();
+  // What a call left, looked at once for all that asks.
+  struct Left {
+    supervise::DiskUse disk;
+    sys::ProcReader::Usage worker;         // without a cgroup
+  };
+  Left LookAtWhatIsLeft();
+  void EndIfOverMemory(const Left& left, Record& record);
   void CleanUpAfter(Record& record);
   void Abandon(Record& record);
   void CollectArtifacts(Record& record);
-  void FillReceipt(const supervise::DiskUse& before, Record& record);
+  void FillReceipt(const Left& left, Record& record);
   bool Tick() override;
   void LookCloser() override;
   void DrainIdle();
@@ -91,6 +99,7 @@ class SessionImpl : public Session, private supervise::Watched {
   std::unique_ptr<supervise::Jail> jail_;  // outlives the worker
   std::unique_ptr<sys::Cgroup> cgroup_;
   std::unique_ptr<supervise::Worker> worker_;
+  std::optional<supervise::CpuMeter> cpu_; // of worker_
   confine::Spec spec_;
   std::optional<artifact::Collector> collector_;
   std::optional<artifact::Snapshot> snapshot_;
@@ -102,6 +111,7 @@ class SessionImpl : public Session, private supervise::Watched {
   supervise::MemorySignals memory_;
   supervise::Baseline baseline_;           // without a cgroup
   int64_t high_water_ = 0;                 // without a cgroup: the worker's, when the last call ended
+  std::optional<supervise::DiskUse> disk_; // when the last call ended, if nobody can have changed it since
   std::mutex watched_mutex_;               // worker_ against the watch
   std::string late_output_, late_errors_;
 };

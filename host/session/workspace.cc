@@ -50,16 +50,17 @@ absl::Status Refuse(absl::string_view path, absl::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat("file name \"", absl::Utf8SafeCHexEscape(path.substr(0, 200)), "\" is refused: ", why));
 }
 
-// Opens the folder that holds `path`, making what is missing of it.
-absl::StatusOr<UniqueFd> OpenParent(int workspace, const std::string& path, bool make) {
-  size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return sys::OpenBeneath(workspace, ".", O_RDONLY | O_DIRECTORY);
+// Opens a folder, making what is missing of it. "" is the workspace itself.
+absl::StatusOr<UniqueFd> OpenFolder(int workspace, absl::string_view path) {
   UniqueFd folder;
   CELLBLOCK_ASSIGN_OR_RETURN(folder, sys::OpenBeneath(workspace, ".", O_RDONLY | O_DIRECTORY));
-  for (absl::string_view part : absl::StrSplit(absl::string_view(path).substr(0, slash), '/')) {
+  for (absl::string_view part : absl::StrSplit(path, '/', absl::SkipEmpty())) {
     std::string name(part.data(), part.size());
-    if (make && mkdirat(folder.get(), name.c_str(), 0755) != 0 && errno != EEXIST) return sys::ErrnoStatus(absl::StrCat("make folder ", name));
-    CELLBLOCK_ASSIGN_OR_RETURN(folder, sys::OpenBeneath(folder.get(), name, O_RDONLY | O_DIRECTORY));
+    if (mkdirat(folder.get(), name.c_str(), 0755) != 0 && errno != EEXIST) return sys::ErrnoStatus(absl::StrCat("make folder ", name));
+    absl::StatusOr<UniqueFd> below = sys::OpenBeneath(folder.get(), name, O_RDONLY | O_DIRECTORY);
+    if (!below.ok() && errno == ENOTDIR) return Refuse(path, "a file of that name exists");
+    if (!below.ok()) return below.status();
+    folder = *std::move(below);
   }
   return folder;
 }
@@ -118,9 +119,10 @@ absl::Status CheckPath(absl::string_view path) {
 absl::Status PutFile(int workspace, uid_t owner, int source_fd, absl::string_view path_view, int64_t bytes_max) {
   CELLBLOCK_RETURN_IF_ERROR(CheckPath(path_view));
   std::string path(path_view.data(), path_view.size());
-  std::string name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+  size_t slash = path.rfind('/');
+  std::string name = path.substr(slash + 1);  // npos + 1 is 0
   AsOwner as_owner(owner);
-  CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd folder, OpenParent(workspace, path, true));
+  CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd folder, OpenFolder(workspace, slash == std::string::npos ? "" : path.substr(0, slash)));
   struct stat info;
   if (fstatat(folder.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode)) return Refuse(path_view, "a folder of that name exists");
   // Written under a name of its own and moved over the old file: a reader sees the old one or the new one, whole.
@@ -133,6 +135,13 @@ absl::Status PutFile(int workspace, uid_t owner, int source_fd, absl::string_vie
   if (renameat(folder.get(), temporary.c_str(), folder.get(), name.c_str()) != 0) return sys::ErrnoStatus(absl::StrCat("place ", path));
   std::move(remove).Cancel();
   return absl::OkStatus();
+}
+
+absl::Status MakeFolder(int workspace, uid_t owner, absl::string_view path) {
+  CELLBLOCK_RETURN_IF_ERROR(CheckPath(path));
+  AsOwner as_owner(owner);
+  absl::StatusOr<UniqueFd> folder = OpenFolder(workspace, path);
+  return Explain(folder.status(), path);
 }
 
 absl::Status GetFile(int workspace, absl::string_view path_view, int target_fd, int64_t bytes_max) {

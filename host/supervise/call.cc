@@ -18,7 +18,6 @@
 #include "absl/time/clock.h"
 #include "absl/types/span.h"
 #include "base/status_macros.h"
-#include "supervise/cpu_meter.h"
 #include "supervise/outcome.h"
 #include "sys/files.h"
 #include "sys/process.h"
@@ -40,19 +39,11 @@ uint64_t NewNonce() {
   return nonce;
 }
 
-// The processes that all others of the session descend from.
-std::vector<sys::ProcReader*> Roots(const CallParties& parties) {
-  std::vector<sys::ProcReader*> roots;
-  if (parties.worker != nullptr) roots.push_back(&parties.worker->process());
-  roots.push_back(&*parties.jail.process);
-  return roots;
-}
-
 // The call of a cell in the worker.
 class PythonCall {
  public:
   PythonCall(const CallParties& parties, CallOptions& options, OutputPump& pump, absl::Time start)
-      : parties_(parties), worker_(*parties.worker), options_(options), pump_(pump), clock_(parties.policy.limits, options.timeout, start), meter_(Roots(parties), parties.cgroup) {}
+      : parties_(parties), worker_(*parties.worker), options_(options), pump_(pump), clock_(parties.policy.limits, options.timeout, start) {}
 
   absl::Status Run(absl::string_view code) {
     wire::ExecuteCell cell;
@@ -62,13 +53,12 @@ class PythonCall {
     cell.call = static_cast<uint64_t>(options_.number);
     worker_.Queue(wire::FrameType::kExecute, nonce_, wire::EncodeBody(cell));
     while (!evidence_.done.has_value() && !evidence_.exit.has_value()) CELLBLOCK_RETURN_IF_ERROR(Step());
-    pump_.Drain(worker_.output_fd(), worker_.errors_fd());
+    if (evidence_.exit.has_value()) pump_.Drain(worker_.output_fd(), worker_.errors_fd());
     evidence_.stop = clock_.stop();
     return absl::OkStatus();
   }
 
   Evidence& evidence() { return evidence_; }
-  absl::Duration Cpu() { return meter_.Read(); }
   int64_t killed() const { return killed_; }
 
  private:
@@ -89,12 +79,12 @@ class PythonCall {
       [[maybe_unused]] ssize_t got = read(options_.interrupt_fd, &count, sizeof(count));
       Act(clock_.Request(absl::Now()));
     }
-    Act(clock_.Tick(absl::Now(), parties_.policy.limits.cpu.has_value() ? Cpu() : absl::ZeroDuration()));
+    Act(clock_.Tick(absl::Now(), parties_.policy.limits.cpu.has_value() ? parties_.cpu.Read() : absl::ZeroDuration()));
     if (items[3].revents != 0 && !evidence_.done.has_value()) {
       Frames();  // what it sent before it ended
       if (!evidence_.done.has_value() || clock_.stop() != Stop::kNone) evidence_.done.reset();
       evidence_.exit = worker_.WaitForExit();
-      if (evidence_.exit->known) meter_.RootEnded(worker_.process(), evidence_.exit->cpu);
+      if (evidence_.exit->known) parties_.cpu.RootEnded(worker_.process(), evidence_.exit->cpu);
     }
     return absl::OkStatus();
   }
@@ -115,6 +105,7 @@ class PythonCall {
   void Frames() {
     if (broken_) return;
     absl::Status received = worker_.Receive();
+    Drain();  // what was written before a frame was sent belongs before it; who writes on after one waits for its answer first
     while (!evidence_.done.has_value()) {
       absl::StatusOr<std::optional<wire::Frame>> frame = worker_.NextFrame();
       if (!frame.ok()) return Break();
@@ -137,7 +128,6 @@ class PythonCall {
   // False for anything that our own guest never sends.
   bool Handle(wire::Frame& frame) {
     if (frame.nonce != nonce_) return false;
-    Drain();  // what was written before the frame was sent belongs before it
     switch (frame.type) {
       case wire::FrameType::kDisplay:
         return AddOutput(Event::Type::kDisplay, frame.body) && Acknowledge();
@@ -188,7 +178,6 @@ class PythonCall {
   CallOptions& options_;
   OutputPump& pump_;
   StopClock clock_;
-  CpuMeter meter_;
   absl::Time brisk_until_ = absl::Now() + sys::kBrisk;
   uint64_t nonce_ = NewNonce();
   Evidence evidence_;
@@ -201,7 +190,7 @@ class PythonCall {
 class BashCall {
  public:
   BashCall(const CallParties& parties, CallOptions& options, OutputPump& pump, absl::Time start)
-      : parties_(parties), options_(options), pump_(pump), clock_(parties.policy.limits, options.timeout, start), meter_(Roots(parties), parties.cgroup) {
+      : parties_(parties), options_(options), pump_(pump), clock_(parties.policy.limits, options.timeout, start) {
     evidence_.is_worker = false;
   }
 
@@ -237,7 +226,6 @@ class BashCall {
   }
 
   Evidence& evidence() { return evidence_; }
-  absl::Duration Cpu() { return meter_.Read(); }
 
  private:
   absl::Status Step(int output, int errors) {
@@ -257,7 +245,7 @@ class BashCall {
       [[maybe_unused]] ssize_t got = read(options_.interrupt_fd, &count, sizeof(count));
       Act(clock_.Request(absl::Now()));
     }
-    Act(clock_.Tick(absl::Now(), parties_.policy.limits.cpu.has_value() ? Cpu() : absl::ZeroDuration()));
+    Act(clock_.Tick(absl::Now(), parties_.policy.limits.cpu.has_value() ? parties_.cpu.Read() : absl::ZeroDuration()));
     return absl::OkStatus();
   }
 
@@ -293,7 +281,6 @@ class BashCall {
   CallOptions& options_;
   OutputPump& pump_;
   StopClock clock_;
-  CpuMeter meter_;
   uint64_t pid_ = 0;
   Evidence evidence_;
   bool output_open_ = true, errors_open_ = true;
@@ -358,7 +345,7 @@ absl::Status RunPythonCall(const CallParties& parties, absl::string_view code, C
   Evidence& evidence = call.evidence();
   evidence.timeout = options.timeout;
   record.receipt.wall = absl::Now() - start;
-  record.receipt.cpu = call.Cpu();
+  record.receipt.cpu = parties.cpu.Read();
   record.receipt.processes_killed = call.killed();
   evidence.out_of_memory = KilledForMemory(parties, options);
   record.receipt.memory_peak_bytes = PeakBytes(parties);
@@ -388,7 +375,7 @@ absl::Status RunBashCall(const CallParties& parties, absl::string_view code, con
   if (!evidence.worker_lives && parties.worker != nullptr) parties.worker->Kill();  // whatever keeps it from ending by itself
   evidence.timeout = options.timeout;
   record.receipt.wall = absl::Now() - start;
-  record.receipt.cpu = std::max(call.Cpu(), evidence.exit->cpu);  // that of bash alone is exact
+  record.receipt.cpu = std::max(parties.cpu.Read(), evidence.exit->cpu);  // that of bash alone is exact
   evidence.out_of_memory = KilledForMemory(parties, options);
   record.receipt.memory_peak_bytes = PeakBytes(parties);
   Classify(evidence, parties.policy, record);

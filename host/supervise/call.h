@@ -15,6 +15,7 @@
 #include "cellblock/host.h"
 #include "cellblock/policy.h"
 #include "cellblock/record.h"
+#include "supervise/cpu_meter.h"
 #include "supervise/output_pump.h"
 #include "supervise/worker.h"
 #include "sys/cgroup.h"
@@ -45,6 +46,7 @@ struct CallParties {
   Worker* worker = nullptr;                  // bash can do without
   sys::Cgroup* cgroup = nullptr;
   MemorySignals& memory;
+  CpuMeter& cpu;                             // begun for this call
 };
 
 // Why the supervisor stopped a call.

@@ -17,12 +17,20 @@ CpuMeter::CpuMeter(const std::vector<sys::ProcReader*>& roots, const sys::Cgroup
   if (cgroup_ != nullptr) {
     Look look;
     LookAtRoot(roots_.front(), look);
-    before_ = roots_.front().use.own;
-    cgroup_before_ = cgroup_->CpuTime();
-    return;
+    last_ = roots_.front().use.own;
+    cgroup_last_ = cgroup_->CpuTime();
+  } else {
+    Count();
+    kept_ = surplus_ = absl::ZeroDuration();
+    last_ = Visible();
   }
-  before_ = Count();
-  kept_ = surplus_ = absl::ZeroDuration();
+  BeginCall();
+}
+
+void CpuMeter::BeginCall() {
+  before_ = last_;
+  cgroup_before_ = cgroup_last_;
+  highest_ = absl::ZeroDuration();
 }
 
 absl::Duration CpuMeter::Read() {
@@ -30,10 +38,12 @@ absl::Duration CpuMeter::Read() {
     // The counter may lack the tick that runs just now; the first root's own clock does not.
     Look look;
     LookAtRoot(roots_.front(), look);
-    highest_ = std::max({highest_, cgroup_->CpuTime() - cgroup_before_, roots_.front().use.own - before_});
+    last_ = roots_.front().use.own;
+    cgroup_last_ = cgroup_->CpuTime();
   } else {
-    highest_ = std::max(highest_, Count() - before_);
+    last_ = std::max(last_, Count());
   }
+  highest_ = std::max({highest_, cgroup_last_ - cgroup_before_, last_ - before_});
   return highest_;
 }
 
@@ -50,12 +60,11 @@ void CpuMeter::RootEnded(const sys::ProcReader& root, absl::Duration cpu) {
 
 void CpuMeter::LookAtRoot(Root& root, Look& look) {
   if (root.ended) return;
-  absl::Duration own = root.reader->CpuTime();  // by number: before the line of the process that had the number
-  absl::StatusOr<sys::ProcReader::Stat> stat = root.reader->ReadStat();
-  if (!stat.ok()) return;
-  root.use.own = std::max(root.use.own, own);
-  look.reaped += stat->reaped_children_cpu - root.use.reaped_children;
-  root.use.reaped_children = stat->reaped_children_cpu;
+  absl::StatusOr<sys::CpuUse> use = root.reader->ReadCpuUse();
+  if (!use.ok()) return;
+  root.use.own = std::max(root.use.own, use->own);
+  look.reaped += use->reaped_children - root.use.reaped_children;
+  root.use.reaped_children = use->reaped_children;
 }
 
 // False when a process was missed: what was read of its parent just before may lack it. Parents come first, so that a process is never

@@ -1,4 +1,4 @@
-// How much CPU time a session's processes have used since the meter was made, ended ones included: from the cgroup where one counts it,
+// How much CPU time a session's processes have used since the call began, ended ones included: from the cgroup where one counts it,
 // else summed up from outside. Supervisor; the numbers are the kernel's. Not thread-safe.
 #ifndef CELLBLOCK_SUPERVISE_CPU_METER_H_
 #define CELLBLOCK_SUPERVISE_CPU_METER_H_
@@ -19,7 +19,9 @@ class CpuMeter {
  public:
   // `roots`: the processes that the session's others descend from; both must outlive the meter. `cgroup` may be null.
   CpuMeter(const std::vector<sys::ProcReader*>& roots, const sys::Cgroup* cgroup);
-  // Never less than before.
+  // The next call begins, and counts from the last Read: for a session that did nothing since, which needs no look.
+  void BeginCall();
+  // Since the call began, or the meter was made. Never less than before.
   absl::Duration Read();
   // A root has ended; `cpu` is what wait4 said of it, the children that it had waited for included.
   void RootEnded(const sys::ProcReader& root, absl::Duration cpu);
@@ -51,7 +53,8 @@ class CpuMeter {
   const sys::Cgroup* cgroup_;
   std::vector<Root> roots_;
   std::map<sys::ProcessId, Known, ByAge> known_;
-  absl::Duration cgroup_before_, before_;
+  absl::Duration cgroup_before_, before_;          // when the call began
+  absl::Duration cgroup_last_, last_;              // when last read
   absl::Duration kept_;      // of processes that are gone and were added to nobody's children
   absl::Duration surplus_;   // added to a parent before the process was missed: no more than ticks explain
   absl::Duration highest_;

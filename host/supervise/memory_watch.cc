@@ -103,8 +103,11 @@ DiskUse ReadDiskUse(const Jail& jail) {
   for (int fd : {jail.workspace.get(), jail.tmp.get(), jail.shm.get()}) {
     if (fstatfs(fd, &info) != 0) continue;
     use.used_bytes += static_cast<int64_t>(info.f_blocks - info.f_bfree) * static_cast<int64_t>(info.f_bsize);
+    bool full = info.f_bfree == 0;
+    if (fd == jail.tmp.get()) use.tmp_full = full;
+    if (fd == jail.shm.get()) use.shm_full = full;
     if (fd != jail.workspace.get()) continue;
-    use.workspace_full = info.f_bfree == 0;
+    use.workspace_full = full;
     use.inodes_full = info.f_ffree == 0;
   }
   return use;

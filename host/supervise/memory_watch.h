@@ -41,9 +41,11 @@ int64_t CloserLook(const Jail& jail, sys::ProcReader& worker, const Baseline& ba
 bool HasNoOthers(Jail& jail, sys::ProcReader* worker, int64_t* threads);
 
 struct DiskUse {
-  int64_t used_bytes = 0;
+  int64_t used_bytes = 0;          // files in memory
   bool workspace_full = false;
-  bool inodes_full = false;
+  bool inodes_full = false;        // of the workspace
+  bool tmp_full = false;
+  bool shm_full = false;
 };
 DiskUse ReadDiskUse(const Jail& jail);  // of the three tmpfs
 

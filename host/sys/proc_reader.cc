@@ -151,9 +151,12 @@ absl::StatusOr<ProcReader::Stat> ProcReader::ReadStat() {
 
 bool ProcReader::Exists() const { return faccessat(directory_.get(), "stat", F_OK, 0) == 0; }
 
-absl::Duration ProcReader::CpuTime() const {
-  absl::Duration used = CpuClockOf(pid_);
-  return Exists() ? used : absl::ZeroDuration();  // asked afterwards: until now the number was its own
+absl::StatusOr<CpuUse> ProcReader::ReadCpuUse() {
+  CpuUse use;
+  use.own = CpuClockOf(pid_);
+  CELLBLOCK_ASSIGN_OR_RETURN(Stat stat, ReadStat());  // asked afterwards: until now the number was its own
+  use.reaped_children = stat.reaped_children_cpu;
+  return use;
 }
 
 absl::StatusOr<ino_t> ProcReader::PidNamespace() const {
@@ -168,20 +171,11 @@ absl::StatusOr<UniqueFd> ProcReader::OpenPidFd() const {
   return process;
 }
 
-int64_t ProcReader::ResidentBytes() {
-  std::string text = ReadAt(directory_.get(), "statm");
-  std::vector<absl::string_view> words = absl::StrSplit(text, ' ');
-  int64_t pages = 0;
-  static const long page = sysconf(_SC_PAGESIZE);
-  return words.size() > 1 && absl::SimpleAtoi(words[1], &pages) ? pages * page : 0;
-}
-
-int64_t ProcReader::ResidentPeakBytes() { return KilobytesAfter(ReadAt(directory_.get(), "status"), "\nVmHWM:"); }
-
 ProcReader::Usage ProcReader::ReadUsage() {
   std::string status = ReadAt(directory_.get(), "status");
   Usage usage;
   usage.resident = KilobytesAfter(status, "\nVmRSS:");
+  usage.resident_peak = KilobytesAfter(status, "\nVmHWM:");
   usage.anonymous = KilobytesAfter(status, "\nRssAnon:") + KilobytesAfter(status, "\nRssShmem:");
   usage.page_tables = KilobytesAfter(status, "\nVmPTE:");
   usage.threads = NumberAfter(status, "\nThreads:");

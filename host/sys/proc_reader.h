@@ -15,6 +15,12 @@
 
 namespace cellblock::sys {
 
+struct CpuUse {
+  absl::Duration own;                    // of all its threads, exact
+  absl::Duration reaped_children;
+  absl::Duration all() const { return own + reaped_children; }
+};
+
 // Holds /proc/<pid> open, so that a reused number is never mistaken for the process. Not thread-safe.
 class ProcReader {
  public:
@@ -30,12 +36,11 @@ class ProcReader {
     bool ended = false;                  // a zombie: nobody has waited for it yet
   };
   absl::StatusOr<Stat> ReadStat();
-  absl::Duration CpuTime() const;        // of the process, all threads, exact; zero when it has ended
-  int64_t ResidentBytes();               // 0 when it has ended
-  int64_t ResidentPeakBytes();           // VmHWM
+  absl::StatusOr<CpuUse> ReadCpuUse();   // an error once somebody has waited for it
   // From one read of `status`, which is open whatever the process does; all zero when it has ended.
   struct Usage {
     int64_t resident = 0;
+    int64_t resident_peak = 0;           // VmHWM
     int64_t anonymous = 0;               // RssAnon and RssShmem
     int64_t page_tables = 0;             // in no resident size, and a map that is only read can have them without end
     int64_t threads = 0;
@@ -82,11 +87,6 @@ struct ProcessId {
 // must still be the child of the process that it was found below.
 std::vector<ProcessId> ProcessesBelow(const std::vector<ProcReader*>& roots);
 
-struct CpuUse {
-  absl::Duration own;                    // of all its threads, exact
-  absl::Duration reaped_children;
-  absl::Duration all() const { return own + reaped_children; }
-};
 // kNotFound once somebody has waited for the process.
 absl::StatusOr<CpuUse> ReadCpuUse(const ProcessId& process);
 

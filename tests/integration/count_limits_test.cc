@@ -142,9 +142,12 @@ TEST_F(CountLimitsTest, TmpAndSharedMemoryHaveSizesOfTheirOwn) {
   policy.limits.tmp_bytes = 2 << 20;
   policy.limits.shm_bytes = 2 << 20;
   Use(policy);
-  for (const char* folder : {"/tmp", "/dev/shm"}) {
+  for (const char* limit : {"tmp", "shm"}) {
+    const std::string folder = absl::StrCat(std::string(limit) == "shm" ? "/dev/" : "/", limit);
     EXPECT_THAT(Run(absl::StrCat("n = open('", folder, "/a', 'wb').write(bytes(1 << 20))")), EndedWell());
-    ExpectOsError(Run(absl::StrCat("open('", folder, "/b', 'wb').write(bytes(2 << 20))")), "No space left on device", "workspace");
+    Record record = Run(absl::StrCat("open('", folder, "/b', 'wb').write(bytes(2 << 20))"));
+    ExpectOsError(record, "No space left on device", limit);
+    EXPECT_EQ(record.receipt.limits_hit.size(), 1u);
   }
   EXPECT_THAT(Run("n = open('c', 'wb').write(bytes(4 << 20))"), EndedWell());
 }

@@ -73,7 +73,7 @@ TEST_F(SoakTest, ThousandsOfSessionsLeaveNothingBehind) {
   size_t descriptors = OpenDescriptors();
   size_t processes = DescendantsOf(getpid()).size();
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(sys::ProcReader self, sys::ProcReader::Create(getpid()));
-  int64_t resident = self.ResidentBytes();
+  int64_t resident = self.ReadUsage().resident;
   absl::Time until = absl::Now() + SoakTime();
   int lives = 0;
   while (absl::Now() < until && !HasFailure()) {
@@ -85,7 +85,7 @@ TEST_F(SoakTest, ThousandsOfSessionsLeaveNothingBehind) {
   EXPECT_TRUE(Eventually([&] { return DescendantsOf(getpid()).size() <= processes; })) << DescendantsOf(getpid()).size() << " processes, " << processes << " at first";
   EXPECT_LE(OpenDescriptors(), descriptors + kDescriptorsOfSlack);
   // An allocator's slack is no leak; a kilobyte for each session is.
-  EXPECT_LE(self.ResidentBytes() - resident, (int64_t{16} << 20) + int64_t{lives} * 256);
+  EXPECT_LE(self.ReadUsage().resident - resident, (int64_t{16} << 20) + int64_t{lives} * 256);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -121,6 +122,7 @@ struct FakeWorld {
   };
   std::vector<Call> calls;
   std::map<std::string, std::string> files;  // the workspace
+  std::set<std::string> folders;             // made without a file in them
   std::vector<HostOptions> hosts;
   std::vector<Policy> policies;
   std::vector<SessionOptions> sessions;
@@ -172,6 +174,10 @@ class FakeSession : public Session {
     }
     world_.files[std::string(path)] = content;
     return absl::OkStatus();
+  }
+  absl::Status MakeFolder(absl::string_view path) override {
+    world_.folders.insert(std::string(path));
+    return world_.put_status;
   }
   absl::Status GetFile(absl::string_view path, int target_fd) override {
     const auto file = world_.files.find(std::string(path));

@@ -78,6 +78,8 @@ class Session {
 
   // Copies a host file (read from `source_fd`, from its current offset to its end) to `path` below /workspace, replacing it.
   virtual absl::Status PutFile(int source_fd, absl::string_view path) = 0;
+  // Makes the folder, and those above it, that do not exist yet. kInvalidArgument: a file is in the way.
+  virtual absl::Status MakeFolder(absl::string_view path) = 0;
   virtual absl::Status GetFile(absl::string_view path, int target_fd) = 0;
   virtual absl::StatusOr<std::vector<FileEntry>> ListFiles() = 0;  // at most 10,000, sorted by path
 };

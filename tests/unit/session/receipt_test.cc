@@ -43,10 +43,23 @@ TEST(ReceiptTest, NamesTheLimitThatAnErrorComesFrom) {
 TEST(ReceiptTest, AFullDiskIsSeenWithoutAnError) {
   Record record;
   supervise::DiskUse disk;
-  disk.workspace_full = true;
-  disk.inodes_full = true;
+  disk.workspace_full = disk.inodes_full = disk.tmp_full = disk.shm_full = true;
   AddLimitsHit(Policy{}, {}, disk, record);
-  EXPECT_THAT(Names(record), ::testing::ElementsAre("workspace", "workspace_files"));
+  EXPECT_THAT(Names(record), ::testing::ElementsAre("workspace", "workspace_files", "tmp", "shm"));
+}
+
+TEST(ReceiptTest, ADiskThatWasFullBeforeIsNewsOnlyToACallThatMetIt) {
+  supervise::DiskUse tmp, both;
+  tmp.tmp_full = both.tmp_full = both.shm_full = true;
+  Record record;
+  AddLimitsHit(Policy{}, tmp, tmp, record);
+  EXPECT_THAT(Names(record), ::testing::IsEmpty());
+  record = WithError("OSError", "[Errno 28] No space left on device");
+  AddLimitsHit(Policy{}, tmp, tmp, record);
+  EXPECT_THAT(Names(record), ::testing::ElementsAre("tmp"));
+  record = WithError("OSError", "[Errno 28] No space left on device");
+  AddLimitsHit(Policy{}, tmp, both, record);
+  EXPECT_THAT(Names(record), ::testing::ElementsAre("shm")) << "which is full only now";
 }
 
 TEST(ReceiptTest, AnOrdinaryErrorHitsNothing) {

@@ -82,6 +82,19 @@ TEST_F(WorkspaceTest, RefusesAFileInAFoldersPlace) {
   EXPECT_THAT(Put("d", "x"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("a folder of that name exists")));
 }
 
+TEST_F(WorkspaceTest, MakesFoldersThatAreMissing) {
+  for (const char* path : {"a/b/c", "a/b", "été", "a/b/c"}) EXPECT_THAT(MakeFolder(folder_.get(), 0, path), IsOk()) << path;
+  EXPECT_THAT(Put("a/b/c/file", "x"), IsOk());
+  struct stat info;
+  ASSERT_EQ(stat((top_ + "/workspace/été").c_str(), &info), 0);
+  EXPECT_TRUE(S_ISDIR(info.st_mode));
+  EXPECT_THAT(MakeFolder(folder_.get(), 0, "../a"), StatusIs(absl::StatusCode::kInvalidArgument, testing::HasSubstr("refused")));
+  EXPECT_THAT(MakeFolder(folder_.get(), 0, "a/b/c/file"), StatusIs(absl::StatusCode::kInvalidArgument, testing::HasSubstr("a file of that name exists")));
+  EXPECT_THAT(MakeFolder(folder_.get(), 0, "a/b/c/file/d"), StatusIs(absl::StatusCode::kInvalidArgument, testing::HasSubstr("a file of that name exists")));
+  ASSERT_EQ(symlink("/tmp", (top_ + "/workspace/link").c_str()), 0);
+  EXPECT_FALSE(MakeFolder(folder_.get(), 0, "link/out").ok());
+}
+
 TEST_F(WorkspaceTest, ReadsRegularFilesOnlyAndNeverBlocks) {
   ASSERT_THAT(Put("plain", "content"), IsOk());
   ASSERT_EQ(mkfifo((top_ + "/workspace/fifo").c_str(), 0600), 0);

@@ -65,7 +65,8 @@ TEST_F(BashCallTest, EndsThoughBashEndedBeforeTheAnswerToItsInterrupt) {
   options.timeout = absl::Milliseconds(200);
   Record record;
   UniqueFd filter(open("/dev/null", O_RDONLY));
-  CallParties parties = {policy_, jail_, nullptr, nullptr, memory_};
+  CpuMeter cpu({&*jail_.process}, nullptr);
+  CallParties parties = {policy_, jail_, nullptr, nullptr, memory_, cpu};
   EXPECT_THAT(RunBashCall(parties, "true", spec_, filter.get(), {}, std::move(options), record), IsOk());
   EXPECT_EQ(record.status, CallStatus::kTimeout);
   EXPECT_LT(record.receipt.wall, absl::Seconds(10));

@@ -65,7 +65,7 @@ TEST(ProcReaderTest, IsNotFooledByTheNameOfTheProcess) {
     ASSERT_EQ(prctl(PR_SET_NAME, forged), 0);
     EXPECT_GT(self.ReadUsage().anonymous, 10'000);
     EXPECT_GT(self.ReadUsage().page_tables, 4'000);
-    EXPECT_GT(self.ResidentPeakBytes(), 100'000);
+    EXPECT_GT(self.ReadUsage().resident_peak, 100'000);
     CELLBLOCK_ASSERT_OK_AND_ASSIGN(ProcReader::Stat stat, self.ReadStat());
     EXPECT_GE(stat.threads, 1);
   }
@@ -74,16 +74,16 @@ TEST(ProcReaderTest, IsNotFooledByTheNameOfTheProcess) {
 
 TEST(ProcReaderTest, SeesMemoryTimeThreadsAndChildren) {
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(ProcReader self, ProcReader::Create(getpid()));
-  EXPECT_GT(self.ResidentBytes(), 100'000);
-  EXPECT_GE(self.ResidentPeakBytes(), self.ResidentBytes() / 2);
   ProcReader::Usage usage = self.ReadUsage();
   EXPECT_GT(usage.anonymous, 10'000);
   EXPECT_GT(usage.resident, 100'000);
+  EXPECT_GE(usage.resident_peak, usage.resident / 2);
   EXPECT_GE(usage.threads, 1);
   ProcReader::Shares shares;
   ASSERT_TRUE(self.ReadShares(&shares));
   EXPECT_GT(shares.anonymous, 10'000);
-  EXPECT_GT(self.CpuTime(), absl::ZeroDuration());
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(CpuUse cpu, self.ReadCpuUse());
+  EXPECT_GT(cpu.own, absl::ZeroDuration());
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(ProcReader::Stat stat, self.ReadStat());
   EXPECT_GE(stat.threads, 1);
   EXPECT_TRUE(self.Children(1).empty());
@@ -182,11 +182,10 @@ TEST(ProcReaderTest, AnEndedProcessGivesErrorsNotAnothersFigures) {
   kill(child.pid, SIGKILL);
   waitpid(child.pid, nullptr, 0);
   EXPECT_FALSE(reader.ReadStat().ok());
-  EXPECT_EQ(reader.ResidentBytes(), 0);
   EXPECT_EQ(reader.ReadUsage().resident, 0);
   EXPECT_TRUE(reader.Children(1).empty());
   EXPECT_TRUE(reader.Children(2).empty());
-  EXPECT_EQ(reader.CpuTime(), absl::ZeroDuration());
+  EXPECT_FALSE(reader.ReadCpuUse().ok());
 }
 
 }  // namespace
