@@ -108,8 +108,8 @@ class FolderWalk {
       CELLBLOCK_RETURN_IF_ERROR(AddEntry(dirfd(listing.get()), name, absl::StrCat(source, absl::EndsWith(source, "/") ? "" : "/", name),
                                          target.empty() ? name : absl::StrCat(target, "/", name), depth, &has_folders));
     }
-    if (plan_.uploads.size() == files && !has_folders) ++plan_.left_out.empty_folders;
-    return absl::OkStatus();
+    if (plan_.uploads.size() > files || has_folders || target.empty()) return absl::OkStatus();
+    return AddUpload({source, target, /*from_folder=*/true, /*is_folder=*/true});
   }
 
   absl::Status AddEntry(int parent, const std::string& name, const std::string& source, const std::string& target, int depth,
@@ -128,12 +128,18 @@ class FolderWalk {
       ++plan_.left_out.links;
     } else if (!S_ISREG(found.st_mode)) {
       ++plan_.left_out.special;
-    } else if (plan_.uploads.size() == kUploadFilesMax) {
+    } else {
+      return AddUpload({source, target, /*from_folder=*/true});
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddUpload(Upload upload) {
+    if (plan_.uploads.size() == kUploadFilesMax) {
       return absl::ResourceExhaustedError(absl::StrCat("--file ", NeutralizeLine(top_), ": more than ", kUploadFilesMax,
                                                        " files; put them into an archive and unpack it inside"));
-    } else {
-      plan_.uploads.push_back({source, target, /*from_folder=*/true});
     }
+    plan_.uploads.push_back(std::move(upload));
     return absl::OkStatus();
   }
 
@@ -244,13 +250,13 @@ absl::StatusOr<UploadPlan> PlanUploads(const std::vector<std::string>& arguments
 
 absl::StatusOr<bool> PutUpload(const Upload& upload, Session& session, LeftOut* left_out) {
   const std::string shown = NeutralizeLine(upload.source);
-  absl::StatusOr<UniqueFd> source = OpenUpload(upload);
+  absl::StatusOr<UniqueFd> source = upload.is_folder ? UniqueFd() : OpenUpload(upload);
   if (!source.ok() && upload.from_folder) {
     left_out->Add(upload.source, source.status().message());
     return false;
   }
   if (!source.ok()) return absl::InvalidArgumentError(absl::StrCat("--file ", shown, ": ", source.status().message()));
-  const absl::Status put = session.PutFile(source->get(), upload.target);
+  const absl::Status put = upload.is_folder ? session.MakeFolder(upload.target) : session.PutFile(source->get(), upload.target);
   if (put.ok()) return true;
   if (upload.from_folder && absl::IsInvalidArgument(put)) {  // its name; whatever else is wrong would be so with the next file, too
     left_out->Add(upload.source, put.message());
@@ -269,7 +275,6 @@ std::vector<std::string> LeftOutLines(const LeftOut& left_out) {
   const auto add = [&lines](const std::string& what, absl::string_view why) { lines.push_back(absl::StrCat("--file: ", what, " left out", why)); };
   if (left_out.links > 0) add(Counted(left_out.links, "symbolic link", "symbolic links"), " (links in a folder are not followed)");
   if (left_out.special > 0) add(Counted(left_out.special, "special file", "special files"), "");
-  if (left_out.empty_folders > 0) add(Counted(left_out.empty_folders, "folder without files", "folders without files"), "");
   for (const std::string& reason : left_out.reasons) lines.push_back(absl::StrCat("--file: left out ", reason));
   const int64_t untold = left_out.others - static_cast<int64_t>(left_out.reasons.size());
   if (untold > 0) add(Counted(untold, "more", "more"), "");

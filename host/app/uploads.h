@@ -22,13 +22,13 @@ struct Upload {
   std::string source;        // host path
   std::string target;        // relative to /workspace
   bool from_folder = false;  // opened without following a link
+  bool is_folder = false;    // without files; the others come into being with the files in them
 };
 
 // What a folder holds and the session does not get. What the user names is never left out: it is an error.
 struct LeftOut {
   int64_t links = 0;
   int64_t special = 0;               // sockets, pipes and devices
-  int64_t empty_folders = 0;         // folders come into being with the files in them
   int64_t others = 0;                // unreadable, gone since it was listed, a name that the session refuses
   std::vector<std::string> reasons;  // "data/x: Permission denied", of the first kLeftOutToldMax others
 

@@ -211,13 +211,18 @@ TEST_F(UploadsTest, LeavesOutFoldersThatCannotBeRead) {
   std::filesystem::permissions(folder_ / "data/closed", std::filesystem::perms::owner_all);
 }
 
-TEST_F(UploadsTest, CountsFoldersWithoutFiles) {
+TEST_F(UploadsTest, AFolderWithoutFilesIsMade) {
   folder_.Write("data/a.csv", "");
   std::filesystem::create_directories(folder_ / "data/empty");
   std::filesystem::create_directories(folder_ / "data/links");
   std::filesystem::create_symlink("/etc/passwd", folder_ / "data/links/link");
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(UploadPlan plan, PlanUploads({folder_ / "data"}));
-  EXPECT_EQ(plan.left_out.empty_folders, 2);
+  FakeWorld world;
+  FakeSession session(world, Policy());
+  for (const Upload& upload : plan.uploads) EXPECT_THAT(PutUpload(upload, session, &plan.left_out), IsOk());
+  EXPECT_THAT(world.folders, ElementsAre("data/empty", "data/links"));
+  EXPECT_EQ(world.files.size(), 1u);
+  EXPECT_EQ(plan.left_out.links, 1);
 }
 
 TEST_F(UploadsTest, RefusesWhatIsNeitherAFileNorAFolder) {
