@@ -77,6 +77,17 @@ bool IsToldOtherwise(const LimitHit& hit, const Record& record) {
          (record.status == CallStatus::kOutOfMemory && hit.name == "memory");
 }
 
+// How to give more here: the record itself speaks of policies, which the command line is not alone to set.
+const char* RemedyFor(const Record& record) {
+  if (record.status == CallStatus::kOk) return nullptr;
+  if (record.status == CallStatus::kTimeout) return "--timeout DURATION gives a cell more time";
+  for (const LimitHit& hit : record.receipt.limits_hit) {
+    if (hit.name == "memory") return "--memory SIZE gives the session more memory";
+    if (hit.name != "artifacts" && hit.name != "cpu") return "--policy FILE can allow more: 'cellblock policy print default' shows every limit";
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 absl::string_view PlainText(const Result& result) {
@@ -141,6 +152,7 @@ void Console::PrintEnding(const Record& record) {
   for (const LimitHit& hit : record.receipt.limits_hit) {
     if (!IsToldOtherwise(hit, record)) Line(LimitLine(hit));
   }
+  if (const char* remedy = RemedyFor(record); remedy != nullptr) Line(remedy);
   for (const Denial& denial : record.denials) Line(DenialLine(denial));
   if (record.stdout_truncation.has_value()) Line(TruncationLine("standard output", *record.stdout_truncation));
   if (record.stderr_truncation.has_value()) Line(TruncationLine("standard error", *record.stderr_truncation));

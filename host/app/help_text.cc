@@ -25,7 +25,8 @@ Exit codes:
   0    it went well
   1    the code failed: an exception, exit() with another code than 0, a bash script that ended non-zero
   2    wrong options, a source, file or policy that cannot be read, or code in a language that the policy turns off
-  3    a limit ended it (time, memory, CPU), or it was killed
+  3    a limit ended it (time, memory, CPU), or it was killed. What code survives or could survive, as a MemoryError, is told and
+       changes no exit code
   4    this machine or this installation could not run it, or what it made could not be saved or printed
   130  interrupted (Ctrl-C); 143 ended by SIGTERM, 129 by SIGHUP, 141 when the reader of the output went away
 )";
@@ -41,17 +42,19 @@ Arguments behind -- become sys.argv[1:], in bash $1, $2, ….
 What goes in and comes out:
   -c CODE               run this code
   --file SRC[:NAME]     copy a file or folder of yours to /workspace, the working directory; as NAME if given. May be repeated.
-                        NAME/ puts a file into that folder. A name with a colon is fine: the longest SRC that exists is taken.
+                        NAME/ puts a file into that folder; a folder's own name is kept, and with NAME . its files are put into
+                        /workspace itself. A name with a colon is fine: the longest SRC that exists is taken.
                         Of a folder, links, special files and what cannot be read are left out, with a note.
   --out DIR             save the files that the code makes there, under their own names, and the charts as chart-1.png, …
-                        Existing files are replaced; symbolic links are never followed; hidden names are written with %2E for the dot.
-  --save-notebook FILE  write the cells with their outputs as a notebook (.ipynb)
+                        Existing files are replaced, but for those that went in (SOURCE, --file): name-2.csv is written instead.
+                        Symbolic links are never followed; hidden names are written with %2E for the dot.
+  --save-notebook FILE  write the cells with their outputs as a notebook, whose name ends in .ipynb
   --json                print only the whole record of each cell as JSON, one a line
 
 How it runs:
   --policy NAME|FILE    what the session may use; default: default. 'cellblock policy print NAME' shows one.
   --timeout DURATION    longest time of a cell: 30, 30s, 5min, 1h30m; replaces the policy's limits.wall
-  --memory SIZE         most memory: 512MiB, 4GiB; replaces the policy's limits.memory
+  --memory SIZE         most memory: 512MiB, 4GiB; replaces the policy's limits.memory. Files in /workspace lie in it, and get half at most
   --seed N              seeds random and NumPy, so that a run can be repeated
   --env NAME=VALUE      set an environment variable inside. May be repeated.
   --language LANGUAGE   python or bash; default: by the file's ending or its #! line
@@ -89,7 +92,7 @@ Usage: cellblock repl [OPTIONS]
   --no-history          neither read nor write the history ($XDG_STATE_HOME/cellblock/history, mode 0600)
   -q, --quiet           say nothing but what goes wrong
 
-Ctrl-C interrupts the running cell and keeps the session; Ctrl-D ends it. ':help' lists the commands for files, limits and restart.
+Ctrl-C interrupts the running cell and keeps the session; Ctrl-D, exit or quit ends it. ':help' lists the commands for files, limits and restart.
 When standard input is no terminal, cells are separated by empty lines: an empty line inside an indented block does not end the cell if an
 indented line follows. The exit code is then that of the first cell that did not end well.
 )";
@@ -100,7 +103,8 @@ Usage: cellblock policy check POLICY …
        cellblock policy print POLICY
        cellblock policy diff POLICY POLICY
 
-POLICY is the name of a shipped policy (default, strict, data-analysis, charts, notebook) or a YAML file.
+POLICY is the name of a shipped policy (default, strict, data-analysis, charts, notebook; reference: every key with its default) or a
+YAML file.
 
   check   read them and say what is wrong, with line and column. Exit code 0 when all are well, else 1.
   print   the effective policy: every key with its value

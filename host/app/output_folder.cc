@@ -57,6 +57,16 @@ absl::StatusOr<OutputFolder> OutputFolder::Create(const std::string& path) {
   return OutputFolder(path, std::move(directory));
 }
 
+void OutputFolder::Protect(const std::string& path) {
+  struct stat found;
+  if (stat(path.c_str(), &found) == 0) protected_.emplace(found.st_dev, found.st_ino);
+}
+
+bool OutputFolder::IsProtected(const std::string& name) const {
+  struct stat found;
+  return !protected_.empty() && fstatat(directory_.get(), name.c_str(), &found, 0) == 0 && protected_.count({found.st_dev, found.st_ino}) > 0;
+}
+
 SaveReport OutputFolder::Save(const Record& record) {
   SaveReport report;
   for (const Artifact& artifact : record.artifacts) {
@@ -92,14 +102,14 @@ absl::StatusOr<std::vector<std::string>> OutputFolder::NameFor(const Artifact& a
   const std::string wanted = absl::StrJoin(name, "/");
   const auto taken_by_other = [&](const std::string& candidate) {
     const auto owner = owners_.find(candidate);
-    return owner != owners_.end() && owner->second != artifact.path;
+    return IsProtected(candidate) || (owner != owners_.end() && owner->second != artifact.path);
   };
   if (!taken_by_other(wanted)) return name;
-  if (owners_[wanted].empty()) {
+  if (!IsProtected(wanted) && owners_[wanted].empty()) {
     CELLBLOCK_RETURN_IF_ERROR(MoveChartAway(wanted, report));
     return name;
   }
-  // Two names of the guest that are written alike here, since one of them had to be escaped.
+  // A file of the user's, or two names of the guest that are written alike here, since one of them had to be escaped.
   for (int number = 2; number <= kSameNamesMax; ++number) {
     const std::string candidate = WithNumber(name.back(), number);
     std::vector<std::string> numbered = name;
@@ -110,10 +120,9 @@ absl::StatusOr<std::vector<std::string>> OutputFolder::NameFor(const Artifact& a
 }
 
 absl::Status OutputFolder::SaveCharts(const std::vector<Picture>& pictures, SaveReport* report) {
-  std::vector<std::pair<Picture, std::string>> fresh;
+  std::vector<Picture> fresh;
   for (const Picture& picture : pictures) {
-    std::string digest = Sha256Hex(picture.data);
-    if (digests_.count(digest) == 0) fresh.emplace_back(picture, std::move(digest));
+    if (digests_.count(Sha256Hex(picture.data)) == 0) fresh.push_back(picture);
   }
   if (fresh.empty()) return absl::OkStatus();
   const auto name_of = [&](const Picture& picture) { return absl::StrCat("chart-", last_chart_, ".", picture.extension); };
@@ -121,15 +130,14 @@ absl::Status OutputFolder::SaveCharts(const std::vector<Picture>& pictures, Save
   while (taken) {
     ++last_chart_;
     taken = false;
-    for (const auto& [picture, digest] : fresh) taken = taken || owners_.count(name_of(picture)) > 0;
+    for (const Picture& picture : fresh) taken = taken || owners_.count(name_of(picture)) > 0 || IsProtected(name_of(picture));
   }
-  for (const auto& [picture, digest] : fresh) {
+  for (const Picture& picture : fresh) {
     const std::string name = name_of(picture);
     const absl::string_view data = picture.data;
     CELLBLOCK_RETURN_IF_ERROR(
         WriteBeneath(directory_.get(), {name}, IfExists::kReplace, [&](int target) { return sys::WriteAll(target, data); }));
     owners_[name] = "";
-    digests_.insert(digest);
     report->saved.push_back(
         {Shown(name), picture.size.empty() ? ReadableBytes(static_cast<int64_t>(data.size())) : picture.size, /*is_chart=*/true});
   }
@@ -141,7 +149,7 @@ absl::Status OutputFolder::MoveChartAway(const std::string& name, SaveReport* re
   const std::string ending = name.substr(name.rfind('.'));
   for (int attempt = 0; attempt < kSameNamesMax; ++attempt) {
     const std::string moved = absl::StrCat("chart-", ++last_chart_, ending);
-    if (owners_.count(moved) > 0) continue;
+    if (owners_.count(moved) > 0 || IsProtected(moved)) continue;
     if (renameat2(directory_.get(), name.c_str(), directory_.get(), moved.c_str(), RENAME_NOREPLACE) == 0) {
       owners_.erase(name);
       owners_[moved] = "";

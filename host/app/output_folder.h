@@ -4,9 +4,12 @@
 #ifndef CELLBLOCK_APP_OUTPUT_FOLDER_H_
 #define CELLBLOCK_APP_OUTPUT_FOLDER_H_
 
+#include <sys/types.h>
+
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <utility>
 #include <vector>
 
@@ -35,8 +38,11 @@ class OutputFolder {
   // Makes the folder (and its parents) if it is missing. kInvalidArgument when the name is something else, or it cannot be written to.
   static absl::StatusOr<OutputFolder> Create(const std::string& path);
 
-  // Saves the artifacts and visible pictures of a finished call. A picture whose bytes were saved already, as an artifact or as a picture,
-  // is not saved twice. Goes on after a problem with one file.
+  // A file of the user's that went into the run: whatever the code makes, it is not written over.
+  void Protect(const std::string& path);
+
+  // Saves the artifacts and visible pictures of a finished call. A picture whose bytes were saved already as an artifact is not
+  // saved twice. Goes on after a problem with one file.
   SaveReport Save(const Record& record);
 
  private:
@@ -46,13 +52,15 @@ class OutputFolder {
   absl::Status SaveCharts(const std::vector<Picture>& pictures, SaveReport* report);
   // The name for a guest's path, free of what this run has written for other paths.
   absl::StatusOr<std::vector<std::string>> NameFor(const Artifact& artifact, SaveReport* report);
+  bool IsProtected(const std::string& name) const;
   absl::Status MoveChartAway(const std::string& name, SaveReport* report);
   std::string Shown(const std::string& name) const;
 
   std::string path_;
   UniqueFd directory_;
   std::map<std::string, std::string> owners_;  // name written by this run → the guest's path behind it; "" for a chart
-  std::set<std::string> digests_;              // SHA-256 of all that was saved
+  std::set<std::pair<dev_t, ino_t>> protected_;
+  std::set<std::string> digests_;              // SHA-256 of the artifacts
   int last_chart_ = 0;
 };
 

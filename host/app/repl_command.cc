@@ -92,7 +92,7 @@ class Repl {
       if (input->kind == Input::Kind::kCommand) {
         if (RunReplCommand(input->text, {session_, console_, last_}) == ReplNext::kEnd) break;
       } else if (input->kind == Input::Kind::kCell) {
-        RunCell(input->text);
+        if (RunCell(input->text) == ReplNext::kEnd) break;
         ++number;
       }
     }
@@ -100,16 +100,16 @@ class Repl {
     const int signal = runner_.end_signal();
     if (signal != 0) return ExitCodeOfSignal(signal);
     if (runner_.save_failed()) Remember(kExitHost);
-    return for_person_ ? kExitOk : exit_code_;
+    return for_person_ && !ended_by_code_ ? kExitOk : exit_code_;
   }
 
  private:
-  void RunCell(const std::string& code) {
+  ReplNext RunCell(const std::string& code) {
     if (!session_.alive()) {
       if (absl::Status restarted = session_.Restart(); !restarted.ok()) {
         console_.Problem(absl::StrCat("the session could not be restarted: ", restarted.message()));
         Remember(kExitHost);
-        return;
+        return ReplNext::kGoOn;
       }
       console_.Note("new interpreter: variables are gone, files are kept");
     }
@@ -117,7 +117,12 @@ class Repl {
     if (!record.ok()) {
       console_.Problem(record.status().message());
       Remember(ExitCodeFor(record.status(), kExitLimit));
-      return;
+      return ReplNext::kGoOn;
+    }
+    if (record->status == CallStatus::kExited && record->session_state == SessionState::kKept) {
+      ended_by_code_ = true;  // exit() ends a cell everywhere; here it is also how people leave
+      exit_code_ = ExitCodeFor(*record, session_.policy(), Language::kPython);
+      return ReplNext::kEnd;
     }
     Remember(ExitCodeFor(*record, session_.policy(), Language::kPython));
     last_ = *std::move(record);
@@ -125,6 +130,7 @@ class Repl {
       console_.Note("a chart was made and not kept; start with --out DIR to keep charts");
       charts_told_ = runner_.charts_not_kept();
     }
+    return ReplNext::kGoOn;
   }
 
   void Remember(int code) {
@@ -138,6 +144,7 @@ class Repl {
   const bool for_person_;
   std::optional<Record> last_;
   int64_t charts_told_ = 0;
+  bool ended_by_code_ = false;
   int exit_code_ = kExitOk;
 };
 
@@ -171,6 +178,7 @@ int ReplCommand(const ReplOptions& options, const Context& context) {
     absl::StatusOr<OutputFolder> created = OutputFolder::Create(options.out);
     if (!created.ok()) return fail(created.status(), kExitUsage);
     folder.emplace(*std::move(created));
+    for (const Upload& upload : uploads->uploads) folder->Protect(upload.source);
   }
   LiveSession live;
   if (std::optional<Failure> failure = StartSession(options.session, *policy, *uploads, context, console, &live)) {

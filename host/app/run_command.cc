@@ -26,6 +26,7 @@ namespace cellblock::app {
 namespace {
 
 constexpr size_t kProgressCellsMin = 11;                         // fewer need no progress where nobody watches
+constexpr const char* kEndOfScript = "from cellblock_guest import ending\nending.run()";
 constexpr int64_t kNotebookOutputBytesMax = int64_t{256} << 20;  // of all outputs together, held until the end
 
 int Fail(Console& console, const Failure& failure) {
@@ -77,6 +78,7 @@ absl::Status CheckNotebookName(const std::string& path) {
   if (path.empty()) return absl::OkStatus();
   const std::string shown = absl::StrCat("--save-notebook ", NeutralizeLine(path), ": ");
   if (!target.has_filename()) return absl::InvalidArgumentError(absl::StrCat(shown, "name a file"));
+  if (target.extension() != ".ipynb") return absl::InvalidArgumentError(absl::StrCat(shown, "the name of a notebook ends in .ipynb"));
   if (!std::filesystem::is_directory(ParentOf(target), error))
     return absl::InvalidArgumentError(absl::StrCat(shown, "there is no such folder"));
   return absl::OkStatus();
@@ -102,6 +104,7 @@ class CellLoop {
         break;
       }
     }
+    End();
     console_.Status("");
     SaveNotebook();
     if (exit_code_ == kExitOk && runner_.save_failed()) exit_code_ = kExitHost;
@@ -125,6 +128,7 @@ class CellLoop {
       return Stop(ExitCodeFor(record.status(), kExitLimit));
     }
     kept_.Add(*record);
+    last_status_ = record->status;
     if (options_.json) console_.Write(absl::StrCat(render::RenderRecordJson(*record), "\n"));
     if (console_.stdout_closed()) return Stop(ExitCodeOfLostOutput(console_));
     if (runner_.end_signal() != 0) return Stop(ExitCodeOfSignal(runner_.end_signal()));
@@ -134,7 +138,24 @@ class CellLoop {
     if (code == kExitOk && !ended_itself) return true;
     if (code == kExitInterrupted || !options_.keep_going) return Stop(code);
     Remember(code);
-    return index + 1 == source_.cells.size() || Revive(*record, index);
+    if (index + 1 == source_.cells.size()) return true;
+    console_.Problem(absl::StrCat(CellLabel(source_, index), " did not end well; going on"));
+    return Revive(*record, index);
+  }
+
+  // A script's end is more than that of its last cell: threads, atexit, files that were never closed.
+  void End() {
+    const bool was_stopped = last_status_ == CallStatus::kInterrupted || last_status_ == CallStatus::kTimeout || last_status_ == CallStatus::kCpuLimit;
+    if (source_.language != Language::kPython || !last_status_.has_value() || was_stopped) return;
+    if (!session_.alive() || runner_.end_signal() != 0 || console_.stdout_closed()) return;
+    absl::StatusOr<Record> record = runner_.Run(kEndOfScript, {});
+    if (!record.ok()) {
+      console_.Problem(absl::StrCat("at the end of the script: ", record.status().message()));
+      return Remember(kExitHost);
+    }
+    const bool is_empty = record->status == CallStatus::kOk && record->events.empty() && record->artifacts.empty();
+    if (options_.json && !is_empty) console_.Write(absl::StrCat(render::RenderRecordJson(*record), "\n"));
+    Remember(ExitCodeFor(*record, session_.policy(), source_.language));
   }
 
   // After a kill the session is gone; --keep-going goes on in a new one over the same files.
@@ -205,6 +226,7 @@ class CellLoop {
   CallRunner& runner_;
   Console& console_;
   KeptRecords kept_;
+  std::optional<CallStatus> last_status_;
   int exit_code_ = kExitOk;
 };
 
@@ -227,6 +249,8 @@ int RunCommand(const RunOptions& options, const Context& context) {
     absl::StatusOr<OutputFolder> created = OutputFolder::Create(options.out);
     if (!created.ok()) return Fail(console, {created.status(), kExitUsage});
     folder.emplace(*std::move(created));
+    if (!options.source.code.has_value()) folder->Protect(options.source.path);
+    for (const Upload& upload : uploads->uploads) folder->Protect(upload.source);
   }
   if (absl::Status writable = CheckNotebookName(options.save_notebook); !writable.ok()) return Fail(console, {writable, kExitUsage});
   if (!source->note.empty()) console.Note(source->note);

@@ -1,6 +1,8 @@
 // See session_setup.h.
 #include "app/session_setup.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "app/exit_codes.h"
 #include "app/locations.h"
@@ -26,13 +28,21 @@ absl::Status PutUploads(const UploadPlan& plan, Session& session, Console& conso
   return absl::OkStatus();
 }
 
+// Files lie in memory: a disk that is full is an error that code can handle, memory that is full is the session's end.
+void TakeMemory(int64_t bytes, Limits& limits) {
+  limits.memory_bytes = bytes;
+  limits.workspace_bytes = std::min(limits.workspace_bytes, bytes / 2);
+  limits.tmp_bytes = std::min(limits.tmp_bytes, bytes / 4);
+  limits.shm_bytes = std::min(limits.shm_bytes, bytes / 4);
+}
+
 }  // namespace
 
 absl::StatusOr<Policy> ChoosePolicy(const SessionChoices& choices, const Context& context) {
   CELLBLOCK_ASSIGN_OR_RETURN(Policy policy, LoadPolicy(choices.policy, FindLocations(context.surroundings).policy_directory));
   // Whoever may choose the policy may choose its limits.
   if (choices.timeout.has_value()) policy.limits.wall = *choices.timeout;
-  if (choices.memory_bytes.has_value()) policy.limits.memory_bytes = *choices.memory_bytes;
+  if (choices.memory_bytes.has_value()) TakeMemory(*choices.memory_bytes, policy.limits);
   CELLBLOCK_RETURN_IF_ERROR(ValidatePolicy(policy));
   return policy;
 }

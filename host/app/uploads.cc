@@ -69,7 +69,7 @@ absl::StatusOr<std::string> TargetOf(const Argument& argument, bool is_folder) {
   if (name.empty()) {
     return absl::InvalidArgumentError(absl::StrCat("--file ", NeutralizeLine(argument.source), ":: the name after the colon is missing"));
   }
-  if (is_folder && (name == "." || name == "/workspace" || name == "/workspace/")) return std::string();
+  if (is_folder && (name == "." || name == "./" || name == "/workspace" || name == "/workspace/")) return std::string();
   if (!is_folder && absl::EndsWith(name, "/")) return WorkspacePath(absl::StrCat(name, BaseName(argument.source)));
   return WorkspacePath(name);
 }

@@ -301,6 +301,12 @@ def end_call(call):
     return len(_old_threads)
 
 
+def forget_threads():
+    """Text of threads that are there now carries no mark."""
+    _old_threads.clear()
+    _set_all_hooks()
+
+
 # --- before other programs run -----------------------------------------------------------------------------------------------
 
 _wrapped = []

@@ -117,6 +117,7 @@ TEST_F(ConsoleTest, EndingTellsReasonLimitsRefusalsAndCuts) {
   EXPECT_EQ(err_.text(),
             "cellblock: stopped after 120 s (limits.wall)\n"
             "cellblock: limit reached: processes: 128 processes\n"
+            "cellblock: --timeout DURATION gives a cell more time\n"
             "cellblock: refused: network example.com^J (network is off), 3 times\n"
             "cellblock: standard output was cut: 5 MiB left out between the first 1 KiB and the last 2 KiB (limits.output)\n"
             "cellblock: 2 processes still running at the end of the call: ended (keep_processes in the policy keeps them)\n");

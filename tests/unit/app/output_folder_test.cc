@@ -61,11 +61,10 @@ TEST_F(OutputFolderTest, SavesFilesUnderTheirOwnPathAndChartsByNumber) {
   EXPECT_TRUE(report.saved[2].is_chart);
 }
 
-TEST_F(OutputFolderTest, DoesNotSaveAPictureTwice) {
+TEST_F(OutputFolderTest, DoesNotSaveAPictureThatIsAFileToo) {
   OutputFolder out = Open();
   out.Save(Play().Artifact("plot.png", Stored("pixels"), Sha256Hex("pixels")).Image("pixels").Image("new").Image("new").record());
-  out.Save(Play().Image("new").record());
-  EXPECT_THAT(Names(), ElementsAre("chart-1.png", "plot.png"));
+  EXPECT_THAT(Names(), ElementsAre("chart-1.png", "chart-2.png", "plot.png")) << "two that look alike are two";
   EXPECT_EQ(root_.Read("out/chart-1.png"), "new");
 }
 
@@ -85,6 +84,26 @@ TEST_F(OutputFolderTest, ReplacesAFileOfAnEarlierRun) {
   EXPECT_EQ(root_.Read("out/summary.csv"), "new");
   EXPECT_EQ(root_.Read("out/chart-1.png"), "new chart");
   EXPECT_THAT(Names(), ElementsAre("chart-1.png", "summary.csv"));  // and no temporary file
+}
+
+TEST_F(OutputFolderTest, NeverWritesOverWhatWentIn) {
+  root_.Write("out/script.py", "the user's");
+  root_.Write("out/chart-1.png", "the user's");
+  root_.Write("out/other.csv", "old");
+  OutputFolder out = Open();
+  out.Protect(root_ / "out/script.py");
+  std::filesystem::create_symlink(root_ / "out/chart-1.png", root_ / "link.png");
+  out.Protect(root_ / "link.png");
+  out.Protect(root_ / "none");
+  for (const char* content : {"first", "second"}) {
+    const SaveReport report = out.Save(Play().Artifact("script.py", Stored(content)).Artifact("other.csv", Stored(content)).Image("chart").record());
+    EXPECT_THAT(report.problems, IsEmpty());
+  }
+  EXPECT_EQ(root_.Read("out/script.py"), "the user's");
+  EXPECT_EQ(root_.Read("out/chart-1.png"), "the user's");
+  EXPECT_EQ(root_.Read("out/script-2.py"), "second");
+  EXPECT_EQ(root_.Read("out/other.csv"), "second");
+  EXPECT_THAT(Names(), ElementsAre("chart-1.png", "chart-2.png", "chart-3.png", "other.csv", "script-2.py", "script.py"));
 }
 
 TEST_F(OutputFolderTest, NumbersAChartAroundAFileOfThatName) {

@@ -75,6 +75,21 @@ TEST_F(ReplCommandTest, GoesOnAfterAnErrorAndReturnsItsCode) {
   EXPECT_THAT(CodeRun(), ElementsAre("a\n", "b\n", "c\n"));
 }
 
+TEST_F(ReplCommandTest, ExitLeaves) {
+  world_.scripts["a\n"] = [](Playback& play, FakeSession&) { return play.Exit(3); };
+  EXPECT_EQ(Run("a\n\nb\n"), kExitUserError);
+  EXPECT_THAT(CodeRun(), ElementsAre("a\n"));
+  world_.scripts["c\n"] = [](Playback& play, FakeSession&) { return play.Exit(0); };
+  EXPECT_EQ(Run("c\n\nb\n"), kExitOk);
+  EXPECT_THAT(CodeRun(), ElementsAre("a\n", "c\n"));
+}
+
+TEST_F(ReplCommandTest, AnEndOfTheInterpreterDoesNotLeave) {
+  world_.scripts["a\n"] = [](Playback& play, FakeSession&) { return play.Exit(3).Gone(); };
+  EXPECT_EQ(Run("a\n\nb\n"), kExitUserError);
+  EXPECT_THAT(CodeRun(), ElementsAre("a\n", "b\n"));
+}
+
 TEST_F(ReplCommandTest, RestartsASessionThatIsGone) {
   world_.scripts["a\n"] = [](Playback& play, FakeSession&) { return play.Status(CallStatus::kKilled).Gone(); };
   EXPECT_EQ(Run("a\n\nb\n"), kExitLimit);

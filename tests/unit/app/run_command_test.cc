@@ -48,11 +48,17 @@ class RunCommandTest : public ::testing::Test {
     if (adjust) adjust(options);
     return RunCommand(options, context_);
   }
+  static bool IsEnd(const std::string& code) { return code.find("ending.run()") != std::string::npos; }
+  // The user's own.
   std::vector<std::string> CodeRun() const {
     std::vector<std::string> codes;
-    for (const FakeWorld::Call& call : world_.calls) codes.push_back(call.code);
+    for (const FakeWorld::Call& call : world_.calls) {
+      if (!IsEnd(call.code)) codes.push_back(call.code);
+    }
     return codes;
   }
+  bool EndRan() const { return !world_.calls.empty() && IsEnd(world_.calls.back().code); }
+  std::string EndOfScript() const { return "from cellblock_guest import ending\nending.run()"; }
 
   TemporaryFolder root_;
   CapturedStream out_, err_;
@@ -66,7 +72,7 @@ TEST_F(RunCommandTest, RunsAScriptAndPrintsItsOutputAndValue) {
   EXPECT_EQ(Run("print('hi')\n1 + 1\n"), kExitOk);
   EXPECT_EQ(out_.text(), "hi\n2\n");
   EXPECT_EQ(err_.text(), "");
-  ASSERT_THAT(world_.calls, SizeIs(1));
+  ASSERT_THAT(world_.calls, SizeIs(2));
   EXPECT_EQ(world_.calls[0].options.file_name, "script.py");
   EXPECT_EQ(world_.hosts[0].python_environment, root_ / "usr/share/cellblock/python_env/full");
 }
@@ -184,6 +190,7 @@ TEST_F(RunCommandTest, KeepGoingRunsTheRestAndKeepsTheFirstExitCode) {
   world_.scripts["b"] = [](Playback& play, FakeSession&) { return play.Status(CallStatus::kTimeout); };
   EXPECT_EQ(Run("# %%\na\n# %%\nb\n# %%\nc\n", [](RunOptions& options) { options.keep_going = true; }), kExitUserError);
   EXPECT_THAT(CodeRun(), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(err_.text(), AllOf(HasSubstr("line 2) did not end well; going on"), HasSubstr("line 4) did not end well"), Not(HasSubstr("line 6)"))));
 }
 
 TEST_F(RunCommandTest, KeepGoingRestartsASessionThatIsGone) {
@@ -200,6 +207,38 @@ TEST_F(RunCommandTest, KeepGoingEndsWhereNoRestartIsPossible) {
   EXPECT_EQ(Run("# %%\na\n# %%\nb\n", [](RunOptions& options) { options.keep_going = true; }), kExitLimit);
   EXPECT_THAT(CodeRun(), ElementsAre("a"));
   EXPECT_THAT(err_.text(), HasSubstr("could not be restarted: no zygote"));
+}
+
+TEST_F(RunCommandTest, AScriptsEndIsRunUnlessItWasStopped) {
+  for (auto [status, runs] : {std::pair{CallStatus::kOk, true}, {CallStatus::kError, true}, {CallStatus::kExited, true}, {CallStatus::kTimeout, false}, {CallStatus::kInterrupted, false}}) {
+    world_.scripts["a"] = [status = status](Playback& play, FakeSession&) { return play.Status(status); };
+    Run("a");
+    EXPECT_EQ(EndRan(), runs) << CallStatusName(status);
+  }
+  world_.scripts["a"] = [](Playback& play, FakeSession&) { return play.Status(CallStatus::kOutOfMemory).Gone(); };
+  Run("a");
+  EXPECT_FALSE(EndRan());
+}
+
+TEST_F(RunCommandTest, WhatAScriptsEndMakesIsSavedAndCounts) {
+  world_.scripts[EndOfScript()] = [&](Playback& play, FakeSession&) {
+    return play.Stdout("bye\n").Artifact("a.csv", root_.Write("blob", "1\n")).Status(CallStatus::kTimeout, "a thread never ended");
+  };
+  EXPECT_EQ(Run("a", [&](RunOptions& options) { options.out = root_ / "out"; }), kExitLimit);
+  EXPECT_EQ(out_.text(), "bye\n");
+  EXPECT_EQ(root_.Read("out/a.csv"), "1\n");
+  EXPECT_THAT(err_.text(), HasSubstr("a thread never ended"));
+}
+
+TEST_F(RunCommandTest, JsonTellsAnEndThatDidSomething) {
+  EXPECT_EQ(Run("a", [&](RunOptions& options) { options.json = true; }), kExitOk);
+  const std::string one = out_.text();
+  EXPECT_EQ(std::count(one.begin(), one.end(), '\n'), 1);
+  world_.scripts[EndOfScript()] = [&](Playback& play, FakeSession&) { return play.Stdout("bye\n"); };
+  EXPECT_EQ(Run("a", [&](RunOptions& options) { options.json = true; }), kExitOk);
+  const std::string all = out_.text();
+  EXPECT_EQ(std::count(all.begin(), all.end(), '\n') - 1, 2) << "two more";
+  EXPECT_THAT(all, HasSubstr("bye"));
 }
 
 TEST_F(RunCommandTest, ExitEndsTheScriptNotOnlyItsCell) {
@@ -277,6 +316,23 @@ TEST_F(RunCommandTest, PutsFilesInFirst) {
   EXPECT_THAT(seen, ElementsAre(::testing::Pair("a.csv", "1\n"), ::testing::Pair("in/b.csv", "1\n")));
 }
 
+TEST_F(RunCommandTest, WhatWentInIsNotWrittenOver) {
+  const std::string input = root_.Write("a.csv", "in");
+  world_.scripts["x"] = [&](Playback& play, FakeSession&) { return play.Artifact("a.csv", root_.Write("blob", "out")).Artifact("script.py", root_.Write("blob2", "out")); };
+  const std::string script = root_.Write("script.py", "x");
+  EXPECT_EQ(Run("x",
+                [&](RunOptions& options) {
+                  options.source.path = script;
+                  options.session.files = {input};
+                  options.out = root_.path();
+                }),
+            kExitOk);
+  EXPECT_EQ(root_.Read("a.csv"), "in");
+  EXPECT_EQ(root_.Read("script.py"), "x");
+  EXPECT_EQ(root_.Read("a-2.csv"), "out");
+  EXPECT_EQ(root_.Read("script-2.py"), "out");
+}
+
 TEST_F(RunCommandTest, RefusesWhatIsWrongBeforeAnythingStarts) {
   const auto refused = [&](const std::function<void(RunOptions&)>& adjust, const char* why) {
     CapturedStream err;
@@ -290,6 +346,7 @@ TEST_F(RunCommandTest, RefusesWhatIsWrongBeforeAnythingStarts) {
   refused([&](RunOptions& options) { options.out = root_.Write("file", ""); }, "Not a directory");
   refused([&](RunOptions& options) { options.save_notebook = root_ / "none/x.ipynb"; }, "no such folder");
   refused([&](RunOptions& options) { options.save_notebook = root_.path() + "/"; }, "name a file");
+  refused([&](RunOptions& options) { options.save_notebook = options.source.path; }, "ends in .ipynb");
   refused([&](RunOptions& options) { options.session.timeout = absl::Hours(48); }, "limits.wall");
   refused([&](RunOptions& options) { options.session.memory_bytes = 1024; }, "limits.memory");
   EXPECT_THAT(world_.hosts, IsEmpty());
