@@ -68,7 +68,7 @@ void UserIds::Give(uint32_t id) {
 // The first id is the zygotes' own.
 HostImpl::HostImpl(HostOptions options) : options_(std::move(options)), user_ids_(options_.first_user_id + 1, options_.user_id_count > 0 ? options_.user_id_count - 1 : 0) {}
 
-absl::StatusOr<std::unique_ptr<HostImpl>> HostImpl::Create(HostOptions options) {
+absl::StatusOr<std::shared_ptr<HostImpl>> HostImpl::Create(HostOptions options) {
   if (options.libexec_directory.empty()) {
     CELLBLOCK_ASSIGN_OR_RETURN(options.libexec_directory, FindLibexec());
   }
@@ -82,7 +82,7 @@ absl::StatusOr<std::unique_ptr<HostImpl>> HostImpl::Create(HostOptions options) 
   options.python_environment = absolute.data();
   if (realpath(options.libexec_directory.c_str(), absolute.data()) == nullptr) return sys::ErrnoStatus(absl::StrCat("find ", options.libexec_directory));
   options.libexec_directory = absolute.data();
-  std::unique_ptr<HostImpl> host(new HostImpl(std::move(options)));
+  std::shared_ptr<HostImpl> host(new HostImpl(std::move(options)));
   CELLBLOCK_RETURN_IF_ERROR(host->Start());
   return host;
 }
@@ -245,7 +245,7 @@ absl::StatusOr<std::unique_ptr<Session>> HostImpl::CreateSession(const Policy& p
     --sessions_;
     return absl::ResourceExhaustedError(absl::StrCat("there are ", options_.sessions_max, " sessions already (sessions_max)"));
   }
-  absl::StatusOr<std::unique_ptr<SessionImpl>> session = SessionImpl::Create(*this, policy, options);
+  absl::StatusOr<std::unique_ptr<SessionImpl>> session = SessionImpl::Create(shared_from_this(), policy, options);
   if (!session.ok()) return session.status();  // it has counted itself out again
   return std::unique_ptr<Session>(*std::move(session));
 }
@@ -253,11 +253,23 @@ absl::StatusOr<std::unique_ptr<Session>> HostImpl::CreateSession(const Policy& p
 }  // namespace cellblock::session
 
 namespace cellblock {
+namespace {
+
+class HeldHost : public Host {
+ public:
+  explicit HeldHost(std::shared_ptr<session::HostImpl> host) : host_(std::move(host)) {}
+  absl::StatusOr<std::unique_ptr<Session>> CreateSession(const Policy& policy, const SessionOptions& options) override { return host_->CreateSession(policy, options); }
+
+ private:
+  const std::shared_ptr<session::HostImpl> host_;
+};
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<Host>> Host::Create(HostOptions options) {
-  absl::StatusOr<std::unique_ptr<session::HostImpl>> host = session::HostImpl::Create(std::move(options));
+  absl::StatusOr<std::shared_ptr<session::HostImpl>> host = session::HostImpl::Create(std::move(options));
   if (!host.ok()) return host.status();
-  return std::unique_ptr<Host>(*std::move(host));
+  return std::make_unique<HeldHost>(*std::move(host));
 }
 
 }  // namespace cellblock

@@ -36,12 +36,13 @@ class UserIds {
   std::set<uint32_t> taken_;
 };
 
-class HostImpl : public Host {
+// Held by the caller's Host and by each session, so that a session which outlives its Host still ends well.
+class HostImpl : public std::enable_shared_from_this<HostImpl> {
  public:
-  static absl::StatusOr<std::unique_ptr<HostImpl>> Create(HostOptions options);
-  ~HostImpl() override;
+  static absl::StatusOr<std::shared_ptr<HostImpl>> Create(HostOptions options);
+  ~HostImpl();
 
-  absl::StatusOr<std::unique_ptr<Session>> CreateSession(const Policy& policy, const SessionOptions& options) override;
+  absl::StatusOr<std::unique_ptr<Session>> CreateSession(const Policy& policy, const SessionOptions& options);
 
   // For sessions.
   absl::StatusOr<std::shared_ptr<supervise::Zygote>> ZygoteFor(const Policy& policy);

@@ -74,16 +74,16 @@ void CallQueue::Leave() {
   turn_.notify_all();
 }
 
-SessionImpl::SessionImpl(HostImpl& host, const Policy& policy, const SessionOptions& options)
-    : host_(host), policy_(policy), options_(options), id_(RandomId("s-")), queue_(policy.session.queue) {}
+SessionImpl::SessionImpl(std::shared_ptr<HostImpl> host, const Policy& policy, const SessionOptions& options)
+    : host_(std::move(host)), policy_(policy), options_(options), id_(RandomId("s-")), queue_(policy.session.queue) {}
 
 SessionImpl::~SessionImpl() {
-  host_.watch().Remove(this);
+  host_->watch().Remove(this);
   worker_.reset();
   jail_.reset();
   cgroup_.reset();
-  if (user_id_ != 0) host_.user_ids().Give(user_id_);
-  host_.SessionEnded();
+  if (user_id_ != 0) host_->user_ids().Give(user_id_);
+  host_->SessionEnded();
 }
 
 absl::Status SessionImpl::CheckCall(absl::string_view code, const ExecuteOptions& options) const {
@@ -184,7 +184,7 @@ absl::Status SessionImpl::RunCall(absl::string_view code, const ExecuteOptions& 
   }
   supervise::CallParties parties = {policy_, *jail_, worker_.get(), cgroup_.get(), memory_, BeginMeter()};
   if (options.language == Language::kBash) {
-    CELLBLOCK_ASSIGN_OR_RETURN(int filter, host_.FilterFor(policy_, cgroup_ != nullptr));
+    CELLBLOCK_ASSIGN_OR_RETURN(int filter, host_->FilterFor(policy_, cgroup_ != nullptr));
     return supervise::RunBashCall(parties, code, spec_, filter, Environment(), std::move(call), record);
   }
   return supervise::RunPythonCall(parties, code, std::move(call), record);
@@ -284,7 +284,7 @@ void SessionImpl::CollectArtifacts(Record& record) {
     if (!note.collected) record.denials.push_back({"artifact", note.path, note.text, 1});
   }
   snapshot_ = std::move(collection->after);
-  host_.CountArtifacts(record.artifacts);
+  host_->CountArtifacts(record.artifacts);
 }
 
 void SessionImpl::Interrupt() {

@@ -40,7 +40,7 @@ class CallQueue {
 
 class SessionImpl : public Session, private supervise::Watched {
  public:
-  static absl::StatusOr<std::unique_ptr<SessionImpl>> Create(HostImpl& host, const Policy& policy, const SessionOptions& options);
+  static absl::StatusOr<std::unique_ptr<SessionImpl>> Create(std::shared_ptr<HostImpl> host, const Policy& policy, const SessionOptions& options);
   ~SessionImpl() override;
 
   const std::string& id() const override { return id_; }
@@ -56,7 +56,7 @@ class SessionImpl : public Session, private supervise::Watched {
   absl::StatusOr<std::vector<FileEntry>> ListFiles() override;
 
  private:
-  SessionImpl(HostImpl& host, const Policy& policy, const SessionOptions& options);
+  SessionImpl(std::shared_ptr<HostImpl> host, const Policy& policy, const SessionOptions& options);
   absl::Status Start();
   absl::Status StartWorker(std::future<absl::Status>& jail_attached);  // an invalid future: the jail's init is attached
   confine::Spec WorkerSpec(const supervise::Zygote& zygote);
@@ -87,7 +87,7 @@ class SessionImpl : public Session, private supervise::Watched {
   void LookCloser() override;
   void DrainIdle();
 
-  HostImpl& host_;
+  const std::shared_ptr<HostImpl> host_;   // ends after all that follows
   const Policy policy_;
   const SessionOptions options_;
   const std::string id_;

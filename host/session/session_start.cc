@@ -34,8 +34,8 @@ constexpr NamespaceRule kNamespaces[] = {{"user_namespace", &Isolation::user_nam
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<SessionImpl>> SessionImpl::Create(HostImpl& host, const Policy& policy, const SessionOptions& options) {
-  std::unique_ptr<SessionImpl> session(new SessionImpl(host, policy, options));
+absl::StatusOr<std::unique_ptr<SessionImpl>> SessionImpl::Create(std::shared_ptr<HostImpl> host, const Policy& policy, const SessionOptions& options) {
+  std::unique_ptr<SessionImpl> session(new SessionImpl(std::move(host), policy, options));
   absl::Status started = session->Start();
   if (!started.ok()) return started;
   return session;
@@ -47,13 +47,13 @@ absl::Status SessionImpl::CheckLayers() {
       return absl::InvalidArgumentError(absl::StrCat("isolation.", rule.name, ": off cannot be had: a jail always has namespaces of its own"));
     }
   }
-  bool has_cgroup = host_.cgroups() != nullptr && policy_.isolation.cgroup != Requirement::kOff;
+  bool has_cgroup = host_->cgroups() != nullptr && policy_.isolation.cgroup != Requirement::kOff;
   if (!has_cgroup && policy_.isolation.cgroup == Requirement::kRequired) {
-    return absl::FailedPreconditionError(absl::StrCat("the policy requires isolation.cgroup, and this machine gives none: ", host_.why_no_cgroup(), "; `cellblock doctor` says how to get it"));
+    return absl::FailedPreconditionError(absl::StrCat("the policy requires isolation.cgroup, and this machine gives none: ", host_->why_no_cgroup(), "; `cellblock doctor` says how to get it"));
   }
   if (!has_cgroup && policy_.isolation.memory == MemoryRequirement::kEnforced) {
     return absl::FailedPreconditionError(
-        absl::StrCat("the policy requires isolation.memory: enforced, which takes a cgroup, and this machine gives none: ", host_.why_no_cgroup(), "; `cellblock doctor` says how to get it"));
+        absl::StrCat("the policy requires isolation.memory: enforced, which takes a cgroup, and this machine gives none: ", host_->why_no_cgroup(), "; `cellblock doctor` says how to get it"));
   }
   if (policy_.isolation.landlock == Requirement::kRequired && confine::LandlockAbi() == 0) {
     return absl::FailedPreconditionError("the policy requires isolation.landlock, and this kernel has none (it takes Linux 5.13 or newer with landlock in the `lsm=` list)");
@@ -67,14 +67,14 @@ absl::Status SessionImpl::Start() {
     CELLBLOCK_ASSIGN_OR_RETURN(redact_, capture::RedactionSet::Create(policy_.redact));
   }
   CELLBLOCK_ASSIGN_OR_RETURN(interrupt_, sys::MakeEventFd());
-  cpus_ = host_.CpusFor(policy_.limits.cpus);
-  CELLBLOCK_ASSIGN_OR_RETURN(uint64_t root, host_.RootFor(policy_));
-  if (host_.as_root()) {
-    CELLBLOCK_ASSIGN_OR_RETURN(user_id_, host_.user_ids().Take());
+  cpus_ = host_->CpusFor(policy_.limits.cpus);
+  CELLBLOCK_ASSIGN_OR_RETURN(uint64_t root, host_->RootFor(policy_));
+  if (host_->as_root()) {
+    CELLBLOCK_ASSIGN_OR_RETURN(user_id_, host_->user_ids().Take());
   }
-  if (host_.cgroups() != nullptr && policy_.isolation.cgroup != Requirement::kOff && !confine::IsLayerSwitchedOff("cgroup")) {
+  if (host_->cgroups() != nullptr && policy_.isolation.cgroup != Requirement::kOff && !confine::IsLayerSwitchedOff("cgroup")) {
     sys::CgroupLimits limits = {policy_.limits.memory_bytes, policy_.limits.processes + kOwnProcesses, policy_.limits.cpus};
-    absl::StatusOr<std::unique_ptr<sys::Cgroup>> cgroup = sys::Cgroup::Create(*host_.cgroups(), id_, limits);
+    absl::StatusOr<std::unique_ptr<sys::Cgroup>> cgroup = sys::Cgroup::Create(*host_->cgroups(), id_, limits);
     if (!cgroup.ok() && (policy_.isolation.cgroup == Requirement::kRequired || policy_.isolation.memory == MemoryRequirement::kEnforced)) return cgroup.status();
     if (cgroup.ok()) cgroup_ = *std::move(cgroup);
   }
@@ -89,12 +89,12 @@ absl::Status SessionImpl::Start() {
   if (cgroup_ != nullptr) {
     CELLBLOCK_ASSIGN_OR_RETURN(entrances, cgroup_->Entrances());
   }
-  CELLBLOCK_ASSIGN_OR_RETURN(jail_, host_.nest().MakeJail(request, entrances));
+  CELLBLOCK_ASSIGN_OR_RETURN(jail_, host_->nest().MakeJail(request, entrances));
   CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd workspace, sys::DuplicateAbove(jail_->workspace.get(), 3));
   artifact::CollectorOptions collector_options;
   collector_options.limits = policy_.artifacts;
   collector_options.workspace_files = policy_.limits.workspace_files;
-  CELLBLOCK_ASSIGN_OR_RETURN(collector_, artifact::Collector::Create(std::move(workspace), collector_options, &host_.store(), &host_.sniffer()));
+  CELLBLOCK_ASSIGN_OR_RETURN(collector_, artifact::Collector::Create(std::move(workspace), collector_options, &host_->store(), &host_->sniffer()));
   CELLBLOCK_ASSIGN_OR_RETURN(snapshot_, collector_->TakeSnapshot());
   // On cgroup v2 the first move after a while waits some 8 ms for the kernel; meanwhile the worker is forked and locks itself, and the
   // move of the worker right after is then quick.
@@ -103,7 +103,7 @@ absl::Status SessionImpl::Start() {
   absl::Status started = StartWorker(attached);
   if (attached.valid()) attached.wait();
   CELLBLOCK_RETURN_IF_ERROR(started);
-  host_.watch().Add(this);
+  host_->watch().Add(this);
   return absl::OkStatus();
 }
 
@@ -157,10 +157,10 @@ std::vector<std::string> SessionImpl::Environment() const {
 }
 
 absl::Status SessionImpl::StartWorker(std::future<absl::Status>& jail_attached) {
-  CELLBLOCK_ASSIGN_OR_RETURN(std::shared_ptr<supervise::Zygote> zygote, host_.ZygoteFor(policy_));
+  CELLBLOCK_ASSIGN_OR_RETURN(std::shared_ptr<supervise::Zygote> zygote, host_->ZygoteFor(policy_));
   supervise::WorkerOptions options;
   spec_ = options.spec = WorkerSpec(*zygote);
-  CELLBLOCK_ASSIGN_OR_RETURN(options.seccomp_fd, host_.FilterFor(policy_, cgroup_ != nullptr));
+  CELLBLOCK_ASSIGN_OR_RETURN(options.seccomp_fd, host_->FilterFor(policy_, cgroup_ != nullptr));
   options.bundle_bytes_max = static_cast<size_t>(policy_.limits.result_bytes) + kFrameRoom;
   std::optional<uint64_t> seed = options_.seed.has_value() ? options_.seed : policy_.determinism.seed;
   options.start.has_seed = seed.has_value() ? 1 : 0;
@@ -207,8 +207,8 @@ void SessionImpl::DescribeLayers(const confine::Report& report) {
   add("landlock", report.landlock_abi > 0, report.landlock_abi > 0 ? absl::StrCat("ABI ", report.landlock_abi) : "the kernel has none, or the policy switched it off");
   add("seccomp", report.seccomp != 0, "");
   add("rlimits", true, "");
-  std::string group = cgroup_ != nullptr ? absl::StrCat("cgroup v", host_.cgroups()->version()) : "";
-  std::string why = policy_.isolation.cgroup == Requirement::kOff ? "the policy switched cgroups off" : host_.why_no_cgroup();
+  std::string group = cgroup_ != nullptr ? absl::StrCat("cgroup v", host_->cgroups()->version()) : "";
+  std::string why = policy_.isolation.cgroup == Requirement::kOff ? "the policy switched cgroups off" : host_->why_no_cgroup();
   layers_.push_back({"memory", cgroup_ != nullptr ? "enforced" : "watched", cgroup_ != nullptr ? group : absl::StrCat("summed every 100 ms; no cgroup: ", why)});
   layers_.push_back({"processes", "enforced", cgroup_ != nullptr ? group : "RLIMIT_NPROC, counted in the session's user namespace"});
   layers_.push_back({"cpu", cgroup_ != nullptr ? "enforced" : "watched", cgroup_ != nullptr ? group : "affinity alone"});

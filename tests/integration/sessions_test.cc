@@ -40,6 +40,19 @@ TEST_F(SessionsTest, TwoSessionsShareNoVariablesAndNoFiles) {
   EXPECT_THAT(RunIn(*b, "secret"), EndedWithError("NameError"));
 }
 
+TEST_F(SessionsTest, TheHostsNameIsNotSeen) {
+  EXPECT_EQ(Value("import os, platform, socket, subprocess; len({platform.node(), platform.uname().node, os.uname().nodename, socket.gethostname(), subprocess.getoutput('uname -n')})"), "1");
+  EXPECT_EQ(Value("platform.node()"), "'cellblock'");
+}
+
+TEST_F(SessionsTest, ASessionMayOutliveItsHost) {
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(std::unique_ptr<Host> host, Host::Create(TestHostOptions()));
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(std::unique_ptr<Session> session, host->CreateSession(Policy{}));
+  host.reset();
+  EXPECT_EQ(ValueIn(*session, "1 + 1"), "2");
+  session.reset();
+}
+
 TEST_F(SessionsTest, TwoSessionsDoNotSeeEachOthersProcesses) {
   std::unique_ptr<Session> a = NewSession(), b = NewSession();
   EXPECT_THAT(RunIn(*a, "import subprocess; p = subprocess.Popen(['sleep', '300'])"), EndedWell());

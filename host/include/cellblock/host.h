@@ -90,7 +90,7 @@ class Host {
   // Starts the nest, and raises the soft limit on open files of this process to its hard one. kFailedPrecondition names what the
   // machine lacks and how to turn it on.
   static absl::StatusOr<std::unique_ptr<Host>> Create(HostOptions options);
-  virtual ~Host() = default;                // ends every session and helper process
+  virtual ~Host() = default;                // ends the helper processes, or leaves them to the last session that is still there
 
   // kFailedPrecondition when a layer that the policy requires cannot be had; kResourceExhausted beyond sessions_max.
   virtual absl::StatusOr<std::unique_ptr<Session>> CreateSession(const Policy& policy, const SessionOptions& options = {}) = 0;
