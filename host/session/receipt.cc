@@ -3,6 +3,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "capture/utf8.h"
 
 namespace cellblock::session {
 namespace {
@@ -17,6 +18,14 @@ void Hit(Record& record, const char* name, std::string detail) {
 bool ErrorHolds(const Record& record, absl::string_view text) {
   if (record.error.has_value() && absl::StrContains(record.error->value, text)) return true;
   return absl::StrContains(record.stderr_text, text);
+}
+
+// What a message of CPython names at its end, "[Errno 30] Read-only file system: '/etc/x'"; else the message, cut.
+std::string SubjectOf(absl::string_view value) {
+  constexpr size_t kSubjectBytesMax = 200;
+  size_t at = value.rfind(": '");
+  if (at != absl::string_view::npos && absl::EndsWith(value, "'") && value.size() > at + 4) value = value.substr(at + 3, value.size() - at - 4);
+  return std::string(value.substr(0, capture::FloorToCharacter(value, kSubjectBytesMax)));
 }
 
 void AddDisksFull(const Limits& limits, const supervise::DiskUse& before, const supervise::DiskUse& after, Record& record) {
@@ -85,19 +94,22 @@ void AddLimitsHit(const Policy& policy, const supervise::DiskUse& before, const 
 void AddDenials(Record& record) {
   if (!record.error.has_value()) return;
   const std::string& value = record.error->value;
+  const std::string subject = SubjectOf(value);
+  const char* const kSyscallRule = absl::StrContains(record.error->hint, "languages.subprocesses") ? "languages.subprocesses"
+                                                                                                    : "isolation.seccomp: the system call is not on the allowed list";
   if (absl::StrContains(value, "Read-only file system")) {
-    record.denials.push_back({"file", value, "only /workspace, /tmp and /dev/shm can be written", 1});
+    record.denials.push_back({"file", subject, "only /workspace, /tmp and /dev/shm can be written", 1});
   } else if (record.error->name == "PermissionError" && absl::StrContains(value, "Operation not permitted")) {
-    record.denials.push_back({"syscall", value, "isolation.seccomp: the system call is not on the allowed list", 1});
+    record.denials.push_back({"syscall", subject, kSyscallRule, 1});
   } else if (absl::StrContains(value, "Function not implemented")) {
-    record.denials.push_back({"syscall", value, "isolation.seccomp: the system call is not on the allowed list", 1});
+    record.denials.push_back({"syscall", subject, kSyscallRule, 1});
   } else if (record.error->name == "PermissionError" && absl::StrContains(record.error->hint, "network")) {  // no address family: the hint saw whose call it was
-    record.denials.push_back({"network", value, "network: off", 1});
+    record.denials.push_back({"network", subject, "network: off", 1});
   } else if (record.error->name == "PermissionError") {
-    record.denials.push_back({"file", value, "isolation.landlock and file permissions", 1});
+    record.denials.push_back({"file", subject, "isolation.landlock and file permissions", 1});
   } else if (absl::StrContains(value, "Address family not supported") || absl::StrContains(value, "name resolution") || absl::StrContains(value, "Name or service not known") ||
              absl::StrContains(value, "Network is unreachable")) {
-    record.denials.push_back({"network", value, "network: off", 1});
+    record.denials.push_back({"network", subject, "network: off", 1});
   }
 }
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/fsuid.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -71,12 +72,18 @@ std::string ShownPath(const std::string& path) {
   return escaped == absl::StrReplaceAll(path, {{"\\", "\\\\"}}) ? path : escaped;
 }
 
-absl::Status Explain(const absl::Status& status, absl::string_view path) {
-  if (absl::IsResourceExhausted(status)) {
-    return absl::ResourceExhaustedError(absl::StrCat("\"", path, "\" does not fit into the workspace (limits.workspace, limits.workspace_files or limits.file_size): ",
-                                                     std::string(status.message())));
-  }
-  return status;
+absl::Status Explain(const absl::Status& status, int workspace, absl::string_view path) {
+  if (!absl::IsResourceExhausted(status)) return status;
+  struct statfs info;
+  bool no_inodes = fstatfs(workspace, &info) == 0 && info.f_ffree == 0;
+  return absl::ResourceExhaustedError(absl::StrCat("\"", path, "\" does not fit into the workspace: it is full (", no_inodes ? "limits.workspace_files" : "limits.workspace",
+                                                   "); remove what is not needed, or use a policy with more"));
+}
+
+absl::Status CheckSize(int source_fd, absl::string_view path, int64_t bytes_max) {
+  struct stat info;
+  if (fstat(source_fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size - lseek(source_fd, 0, SEEK_CUR) <= bytes_max) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat("\"", path, "\" has ", info.st_size, " bytes; limits.file_size allows ", bytes_max, ": use a policy with more, or hand in a part"));
 }
 
 // Without links, other file systems, or waiting. A folder whose owner closed it is opened first.
@@ -119,6 +126,7 @@ absl::Status CheckPath(absl::string_view path) {
 absl::Status PutFile(int workspace, uid_t owner, int source_fd, absl::string_view path_view, int64_t bytes_max) {
   CELLBLOCK_RETURN_IF_ERROR(CheckPath(path_view));
   std::string path(path_view.data(), path_view.size());
+  CELLBLOCK_RETURN_IF_ERROR(CheckSize(source_fd, path_view, bytes_max));
   size_t slash = path.rfind('/');
   std::string name = path.substr(slash + 1);  // npos + 1 is 0
   AsOwner as_owner(owner);
@@ -131,7 +139,8 @@ absl::Status PutFile(int workspace, uid_t owner, int source_fd, absl::string_vie
   CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd file, sys::OpenBeneath(folder.get(), temporary, O_WRONLY | O_CREAT | O_EXCL, 0644));
   absl::Cleanup remove = [&] { unlinkat(folder.get(), temporary.c_str(), 0); };
   absl::StatusOr<int64_t> copied = sys::CopyAll(source_fd, file.get(), bytes_max);
-  if (!copied.ok()) return Explain(copied.status(), path_view);
+  if (absl::IsOutOfRange(copied.status())) return absl::ResourceExhaustedError(absl::StrCat("\"", path, "\" has ", std::string(copied.status().message()), ", which limits.file_size allows"));
+  if (!copied.ok()) return Explain(copied.status(), workspace, path_view);
   if (renameat(folder.get(), temporary.c_str(), folder.get(), name.c_str()) != 0) return sys::ErrnoStatus(absl::StrCat("place ", path));
   std::move(remove).Cancel();
   return absl::OkStatus();
@@ -141,7 +150,7 @@ absl::Status MakeFolder(int workspace, uid_t owner, absl::string_view path) {
   CELLBLOCK_RETURN_IF_ERROR(CheckPath(path));
   AsOwner as_owner(owner);
   absl::StatusOr<UniqueFd> folder = OpenFolder(workspace, path);
-  return Explain(folder.status(), path);
+  return Explain(folder.status(), workspace, path);
 }
 
 absl::Status GetFile(int workspace, absl::string_view path_view, int target_fd, int64_t bytes_max) {

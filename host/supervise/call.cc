@@ -200,7 +200,8 @@ class BashCall {
     wire::RunProgram request;
     request.spec = confine::EncodeSpec(spec);
     request.environment = environment;
-    request.arguments = {"/bin/bash", "-c", std::string(code.data(), code.size()), "bash"};
+    const std::string name = options_.execute.file_name.empty() ? "bash" : options_.execute.file_name;  // $0, and in messages
+    request.arguments = {"/bin/bash", "-c", std::string(code.data(), code.size()), name};
     std::vector<int> descriptors = {output.write.get(), errors.write.get(), seccomp_fd};
     UniqueFd script;
     if (static_cast<int64_t>(code.size()) > kBashCommandBytesMax) {

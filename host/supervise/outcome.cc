@@ -80,8 +80,8 @@ void Classify(const Evidence& evidence, const Policy& policy, Record& record) {
   if (evidence.out_of_memory && evidence.exit.has_value() && !evidence.exit->exited) {
     record.status = CallStatus::kOutOfMemory;
     record.signal = evidence.exit->signal;
-    record.reason = absl::StrCat("out of memory: the session used more than limits.memory (", policy.limits.memory_bytes, " bytes; peak ", record.receipt.memory_peak_bytes,
-                                 ") and was killed; ", Kept(worker_lives), ". Use less at a time (read in chunks, narrower types) or a policy with more memory");
+    record.reason = absl::StrCat("out of memory: the session used more than limits.memory (", policy.limits.memory_bytes, " bytes, files in /workspace, /tmp and /dev/shm among them; peak ",
+                                 record.receipt.memory_peak_bytes, ") and was killed; ", Kept(worker_lives), ". Use less at a time (read in chunks, narrower types) or a policy with more memory");
     return;
   }
   if (ClassifyStopped(evidence, policy, worker_lives, record)) return;

@@ -104,7 +104,7 @@ absl::StatusOr<int64_t> CopyAll(int source, int target, int64_t bytes_max) {
     }
     if (count == 0) return total;
     total += count;
-    if (total > bytes_max) return absl::ResourceExhaustedError(absl::StrCat("more than ", bytes_max, " bytes"));
+    if (total > bytes_max) return absl::OutOfRangeError(absl::StrCat("more than ", bytes_max, " bytes"));
     CELLBLOCK_RETURN_IF_ERROR(WriteAll(target, absl::string_view(chunk.data(), static_cast<size_t>(count))));
   }
 }

@@ -43,7 +43,7 @@ absl::StatusOr<std::string> ReadAll(int fd, size_t bytes_max);
 absl::StatusOr<std::string> ReadFile(const std::string& path, size_t bytes_max);
 absl::Status WriteFile(const std::string& path, absl::string_view data);  // an existing file: for /proc and cgroup knobs
 
-// Copies from `source`'s offset to its end into `target`; at most `bytes_max`, beyond it kResourceExhausted.
+// Copies from `source`'s offset to its end into `target`; at most `bytes_max`, beyond it kOutOfRange (kResourceExhausted is a full disk).
 absl::StatusOr<int64_t> CopyAll(int source, int target, int64_t bytes_max);
 
 // Moves a descriptor to a number of its own choice at or above `lowest`, close-on-exec.

@@ -75,6 +75,17 @@ TEST(ReceiptTest, ADenialNamesItsRule) {
   AddDenials(record);
   ASSERT_EQ(record.denials.size(), 1u);
   EXPECT_EQ(record.denials[0].kind, "file");
+  EXPECT_EQ(record.denials[0].subject, "/etc/x");
+  record = WithError("PermissionError", "[Errno 1] Operation not permitted: 'ls'");
+  record.error->hint = "Starting programs is off in this policy (languages.subprocesses): do it in Python itself.";
+  AddDenials(record);
+  ASSERT_EQ(record.denials.size(), 1u);
+  EXPECT_EQ(record.denials[0].rule, "languages.subprocesses");
+  record = WithError("OSError", "[Errno 38] Function not implemented");
+  AddDenials(record);
+  ASSERT_EQ(record.denials.size(), 1u);
+  EXPECT_EQ(record.denials[0].subject, "[Errno 38] Function not implemented");
+  EXPECT_THAT(record.denials[0].rule, ::testing::HasSubstr("isolation.seccomp"));
   record = WithError("gaierror", "[Errno -3] Temporary failure in name resolution");
   AddDenials(record);
   ASSERT_EQ(record.denials.size(), 1u);

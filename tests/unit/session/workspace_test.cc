@@ -61,7 +61,7 @@ TEST_F(WorkspaceTest, ReplacesWholeAndLeavesTheOldFileWhenItFails) {
   ASSERT_THAT(Put("a.csv", "old"), IsOk());
   ASSERT_THAT(Put("a.csv", "new"), IsOk());
   EXPECT_EQ(Content("a.csv"), "new");
-  EXPECT_THAT(Put("a.csv", "too long", 3), StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("limits.workspace")));
+  EXPECT_THAT(Put("a.csv", "too long", 3), StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("limits.file_size")));
   EXPECT_EQ(Content("a.csv"), "new");
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(std::vector<FileEntry> files, ListFiles(folder_.get()));
   EXPECT_EQ(files.size(), 1u) << "no temporary file is left";
@@ -80,6 +80,18 @@ TEST_F(WorkspaceTest, NeverWritesThroughALink) {
 TEST_F(WorkspaceTest, RefusesAFileInAFoldersPlace) {
   ASSERT_EQ(mkdir((top_ + "/workspace/d").c_str(), 0755), 0);
   EXPECT_THAT(Put("d", "x"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("a folder of that name exists")));
+}
+
+TEST_F(WorkspaceTest, AFileThatIsTooLargeNamesItsLimitAlone) {
+  EXPECT_THAT(Put("a", "12345", 5), IsOk());
+  EXPECT_THAT(Put("a", "123456", 5), StatusIs(absl::StatusCode::kResourceExhausted, testing::AllOf(testing::HasSubstr("limits.file_size allows 5"), testing::Not(testing::HasSubstr("limits.workspace")))));
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);  // whose size nobody knows before
+  ASSERT_EQ(write(ends[1], "123456", 6), 6);
+  close(ends[1]);
+  EXPECT_THAT(PutFile(folder_.get(), 0, ends[0], "a", 5), StatusIs(absl::StatusCode::kResourceExhausted, testing::HasSubstr("limits.file_size")));
+  close(ends[0]);
+  EXPECT_EQ(Content("a"), "12345");
 }
 
 TEST_F(WorkspaceTest, MakesFoldersThatAreMissing) {

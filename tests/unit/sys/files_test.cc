@@ -61,7 +61,7 @@ TEST_F(FilesTest, CopyAllCopiesUpToItsMaximum) {
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(int64_t copied, CopyAll(source.get(), target.get(), 100'000));
   EXPECT_EQ(copied, 100'000);
   ASSERT_EQ(lseek(source.get(), 0, SEEK_SET), 0);
-  EXPECT_FALSE(CopyAll(source.get(), target.get(), 99'999).ok());
+  EXPECT_THAT(CopyAll(source.get(), target.get(), 99'999), StatusIs(absl::StatusCode::kOutOfRange, ::testing::HasSubstr("99999")));
 }
 
 TEST_F(FilesTest, DescriptorsAreCloseOnExec) {
