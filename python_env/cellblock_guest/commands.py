@@ -2,6 +2,7 @@
 # network and say so at once. Output goes to descriptors 1 and 2 directly, in order; only when a cell redirected sys.stdout it
 # is read and written there. Worker; the commands are the user's and run in the same jail.
 
+import itertools
 import json
 import os
 import re
@@ -18,10 +19,20 @@ _INSTALLERS = {
 _NAMES_SHOWN = 60
 
 
+_SEPARATORS = {";", "&", "|", "&&", "||", ">", "<", ">>", "(", ")"}
+
+
+def _words(command):
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    lexer.commenters = "#"
+    return lexer
+
+
 def installer_of(command):
     """(program, packages) when the command would install packages, else None. Reads simple commands only."""
     try:
-        words = shlex.split(command, comments=True)
+        words = [*itertools.takewhile(lambda word: word not in _SEPARATORS, _words(command))]
     except ValueError:
         return None
     while words and (words[0] in ("sudo", "-q", "-y") or re.fullmatch(r"[A-Za-z_]\w*=.*", words[0])):

@@ -29,9 +29,15 @@ def set_executable():
         spawn.set_executable(EXECUTABLE)
 
 
+def _cpu_count():
+    """As many as the session may use, where CPython counts the machine's: pools that are made that large would only get in their own way."""
+    return len(os.sched_getaffinity(0))
+
+
 def prepare():
     """In the zygote: what is the same in every session."""
     set_executable()
+    os.cpu_count = _cpu_count
     os.environ.update(PYTHONPATH=site_packages(), PYTHONIOENCODING="utf-8", MPLBACKEND="agg", PYTHONDONTWRITEBYTECODE="1", PIP_NO_INPUT="1", TERM="dumb", PAGER="cat")
 
 
@@ -53,9 +59,17 @@ def set_up(options):
         if os.environ.get(name) != value:
             os.environ[name] = value
     time.tzset()
+    _forget_host_name()
     _find_user_folders()
     sys.breakpointhook = _breakpoint
     sys.argv = [""]
+
+
+def _forget_host_name():
+    """platform.node() keeps what whoever asked first was told: the template process, outside the session's UTS namespace."""
+    platform = sys.modules.get("platform")
+    if platform is not None:
+        platform._uname_cache = None
 
 
 def _find_user_folders():

@@ -71,12 +71,16 @@ def _module_not_found(error, shell):
     known = hint_data.ALTERNATIVES.get(top.lower())
     close = near(top, set(installed) | set(commands.distributions()) | set(hint_data.standard_modules()))
     parts = [f"{top!r} is not installed and cannot be: the network is off."]
+    own = hint_data.find_file(f"{top}.py")
+    if own:
+        parts = [f"There is {own!r}: sys.path.insert(0, {os.path.dirname(own)!r}) before the import finds it."]
     if close:
         modules = [installed_module(c, installed) for c in close]
         parts.append(f"Near names that are there: {listed(dict.fromkeys(modules))}.")
     if known:
         parts.append(f"Use {known} instead.")
-    elif not close:
+    elif not close and not own:
+        parts.append("A module of your own must be handed in (cellblock run: --file).")
         parts.append(f"Installed: {listed(sorted(hint_data.notable(installed)), 25)}.")
     return " ".join(parts)
 
@@ -188,7 +192,8 @@ def _file_not_found(error, shell):
     if close:
         return f"No file {name!r} in {folder!r}; did you mean {' or '.join(repr(os.path.join(folder, c) if folder != '.' else c) for c in close[:2])}?"
     found = f"it holds {listed(map(repr, sorted(names)), 20)}" if names else "it is empty"
-    return f"No file {name!r} in {'the working folder' if folder == '.' else repr(folder)}; {found}."
+    ask = "" if names else " Files must be handed in first (cellblock run: --file)."
+    return f"No file {name!r} in {'the working folder' if folder == '.' else repr(folder)}; {found}.{ask}"
 
 
 def _os_error(error, shell):

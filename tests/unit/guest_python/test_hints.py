@@ -41,8 +41,12 @@ class HintTest(unittest.TestCase):
             with self.subTest(code=code):
                 self.assertIn(expected, self.hint(code))
         self.assertIn("network is off", self.hint("import quite_unknown_thing"))
+        self.assertIn("--file", self.hint("import quite_unknown_thing"))
+        self.write("lib/my_own_helpers.py", "")
+        self.assertIn("sys.path.insert(0, 'lib')", self.hint("import my_own_helpers"))
 
     def test_missing_files(self):
+        self.assertIn("it is empty. Files must be handed in first (cellblock run: --file)", self.hint("open('sales.csv')"))
         self.write("sales.csv", "a\n1\n")
         self.write("sub/deep.csv", "a\n1\n")
         self.write("Données – été (1).csv", "a\n1\n")
