@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Failed US banks with the tools of the shell: awk, sort, sqlite3, jq. The same jail, limits and record as Python has.
 #
-#     cellblock run examples/banks.sh --file examples/data/banklist.csv --out out/
+#     tools/cellblock run examples/banks.sh --file examples/data/banklist.csv --out out/banks
 set -euo pipefail
 
 echo "$(($(wc -l < banklist.csv) - 1)) banks failed"

@@ -2,7 +2,7 @@
 
 Takes the number of time zones to show as its argument (arguments come after `--`):
 
-    cellblock run examples/clicks.py --file examples/data/usagov_clicks.jsonl --out out/ -- 8
+    tools/cellblock run examples/clicks.py --file examples/data/usagov_clicks.jsonl --out out/clicks -- 8
 """
 
 import json

@@ -4,7 +4,7 @@ The file has a trap: every row has one field more than the header names, so a pl
 shifts every name by one column. What the header calls "Interpolated" is the mean with the season taken out. Missing values are
 written -9.99, -0.99 and -01.
 
-    cellblock run examples/co2_trend.py --file examples/data/co2_monthly.csv --out out/
+    tools/cellblock run examples/co2_trend.py --file examples/data/co2_monthly.csv --out out/co2_trend
 """
 
 import matplotlib.pyplot as plt

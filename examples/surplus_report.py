@@ -2,7 +2,7 @@
 
 Reads surplus_kansas.csv from the working directory, cleans it, prints a report, draws three charts and writes summary.csv.
 
-    cellblock run examples/surplus_report.py --file examples/data/surplus_kansas.csv --out out/
+    tools/cellblock run examples/surplus_report.py --file examples/data/surplus_kansas.csv --out out/
 """
 
 import matplotlib.pyplot as plt

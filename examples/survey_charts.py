@@ -1,6 +1,6 @@
 """A wide survey: 65 columns whose names are whole questions, most of them one column for each option that could be ticked.
 
-    cellblock run examples/survey_charts.py --file examples/data/thanksgiving_survey.csv --out out/
+    tools/cellblock run examples/survey_charts.py --file examples/data/thanksgiving_survey.csv --out out/survey_charts
 """
 
 import matplotlib.pyplot as plt

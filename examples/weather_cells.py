@@ -2,7 +2,7 @@
 # # Four years of Seattle weather
 # A script in `# %%` cells: each cell runs by itself, one after the other, in one session. Editors show it as a notebook.
 #
-#     cellblock run examples/weather_cells.py --file examples/data/seattle_weather.csv --out out/
+#     tools/cellblock run examples/weather_cells.py --file examples/data/seattle_weather.csv --out out/weather_cells
 
 # %% Read
 import matplotlib.pyplot as plt

@@ -1,6 +1,6 @@
 """From one workbook to another: reads a sheet of 1,036 rows, writes a formatted report with a chart that opens in a spreadsheet.
 
-    cellblock run examples/workbook_report.py --file examples/data/surplus_nebraska.xlsx --out out/
+    tools/cellblock run examples/workbook_report.py --file examples/data/surplus_nebraska.xlsx --out out/workbook_report
 """
 
 import matplotlib.pyplot as plt
