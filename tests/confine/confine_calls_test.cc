@@ -20,6 +20,7 @@
 #include <sys/xattr.h>
 
 #include "tests/confine/confine_fixture.h"
+#include "tests/support/signal_child.h"
 
 namespace cellblock::confine {
 namespace {
@@ -54,7 +55,7 @@ long ReadChild(long call) {
   iovec remote{const_cast<long*>(&word), sizeof(word)};
   const long result = syscall(call, pid, &local, 1UL, &remote, 1UL, 0UL);
   const int error = errno;
-  kill(pid, SIGKILL);
+  SignalChild(pid, SIGKILL);
   waitpid(pid, nullptr, 0);
   errno = error;
   return result;

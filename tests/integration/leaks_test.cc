@@ -18,6 +18,7 @@
 #include "sys/files.h"
 #include "tests/support/helper_processes.h"
 #include "tests/support/session_fixture.h"
+#include "tests/support/signal_child.h"
 
 namespace cellblock {
 namespace {
@@ -139,7 +140,7 @@ class SupervisorProcess {
   ~SupervisorProcess() { Kill(); }
   void Kill() {
     if (pid_ <= 0) return;
-    kill(pid_, SIGKILL);
+    SignalChild(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
     pid_ = -1;
   }

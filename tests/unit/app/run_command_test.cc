@@ -64,7 +64,7 @@ class RunCommandTest : public ::testing::Test {
   CapturedStream out_, err_;
   FakeWorld world_;
   Context context_;
-  int exited_with_ = -1;
+  std::atomic<int> exited_with_ = -1;  // told by the thread that sees signals
 };
 
 TEST_F(RunCommandTest, RunsAScriptAndPrintsItsOutputAndValue) {

@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "supervise/call.h"
 #include "sys/process.h"
+#include "tests/support/signal_child.h"
 #include "tests/support/status_matchers.h"
 
 namespace cellblock::supervise {
@@ -33,7 +34,7 @@ class BashCallTest : public ::testing::Test {
     CELLBLOCK_ASSERT_OK_AND_ASSIGN(jail_.process, sys::ProcReader::Create(child.pid));
   }
   void TearDown() override {
-    kill(jail_.host_pid, SIGKILL);
+    SignalChild(jail_.host_pid, SIGKILL);
     waitpid(jail_.host_pid, nullptr, 0);
   }
   void Send(const std::string& message) { EXPECT_THAT(sys::SendMessage(init_.get(), message), IsOk()); }

@@ -12,6 +12,7 @@
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 #include "sys/process.h"
+#include "tests/support/signal_child.h"
 #include "tests/support/status_matchers.h"
 
 namespace cellblock::supervise {
@@ -41,7 +42,7 @@ class CpuMeterTest : public ::testing::Test {
     ASSERT_EQ(waitpid(child_.pid, &status, WUNTRACED), child_.pid);
     CELLBLOCK_ASSERT_OK_AND_ASSIGN(root_, sys::ProcReader::Create(child_.pid));
   }
-  void Continue() { kill(child_.pid, SIGCONT); }
+  void Continue() { SignalChild(child_.pid, SIGCONT); }
   // Looks until the root has ended, without waiting for it.
   absl::Duration ReadToTheEnd(CpuMeter& meter) {
     absl::Duration last;
@@ -60,7 +61,7 @@ class CpuMeterTest : public ::testing::Test {
     return absl::DurationFromTimeval(usage.ru_utime) + absl::DurationFromTimeval(usage.ru_stime);
   }
   void TearDown() override {
-    kill(child_.pid, SIGKILL);
+    SignalChild(child_.pid, SIGKILL);
     Reap();
   }
   sys::Cloned child_;

@@ -14,6 +14,7 @@
 #include "gtest/gtest.h"
 #include "supervise/helpers.h"
 #include "sys/process.h"
+#include "tests/support/signal_child.h"
 
 namespace cellblock::supervise {
 
@@ -43,7 +44,7 @@ struct JailOfChild {
   ~JailOfChild() { End(); }
   void End() {
     if (jail.host_pid <= 0) return;
-    kill(jail.host_pid, SIGKILL);
+    SignalChild(jail.host_pid, SIGKILL);
     waitpid(jail.host_pid, nullptr, 0);
     jail.host_pid = -1;
   }
@@ -52,7 +53,7 @@ struct JailOfChild {
 
 inline bool Ends(const sys::Cloned& child, int timeout_ms) { return sys::WaitForExit(child.pidfd.get(), timeout_ms).ok(); }
 inline void EndChild(const sys::Cloned& child) {
-  kill(child.pid, SIGKILL);
+  SignalChild(child.pid, SIGKILL);
   waitpid(child.pid, nullptr, 0);
 }
 

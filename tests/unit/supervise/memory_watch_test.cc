@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "sys/files.h"
+#include "tests/support/sanitizers.h"
+#include "tests/support/signal_child.h"
 #include "tests/support/status_matchers.h"
 #include "tests/unit/supervise/jail_of_child.h"
 
@@ -30,6 +32,7 @@ void HoldPageTables(int64_t size) {
 
 class MemoryWatchTest : public ::testing::Test {
  protected:
+  void SetUp() override { CELLBLOCK_SKIP_UNDER_THREAD_SANITIZER(); }
   // A worker and, in the jail, `others`; both have done what they do.
   void Start(const std::function<void()>& own, int others, const std::function<void()>& theirs) {
     int done[2];
@@ -116,7 +119,7 @@ TEST_F(MemoryWatchTest, PageTablesCount) {
 
 TEST_F(MemoryWatchTest, AnEndedWorkerCountsForNothingItsChildrenForAll) {
   Start([] { Hold(50 * kMiB); }, 1, [] { Hold(10 * kMiB); });
-  kill(worker_.pid, SIGKILL);
+  SignalChild(worker_.pid, SIGKILL);
   waitpid(worker_.pid, nullptr, 0);
   MemorySample sample = Sample();
   EXPECT_EQ(sample.pids.size(), 1u);

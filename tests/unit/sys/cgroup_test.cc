@@ -11,6 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/sanitizers.h"
+#include "tests/support/signal_child.h"
 #include "tests/support/status_matchers.h"
 
 namespace cellblock::sys {
@@ -28,6 +30,7 @@ class CgroupTest : public ::testing::Test {
 };
 
 TEST_F(CgroupTest, LimitsProcessesAndRemovesItsFolders) {
+  CELLBLOCK_SKIP_UNDER_THREAD_SANITIZER();
   std::vector<std::string> folders;
   {
     CELLBLOCK_ASSERT_OK_AND_ASSIGN(std::unique_ptr<Cgroup> group, Cgroup::Create(*parent_, "one", {256 << 20, 3, 1}));
@@ -47,7 +50,7 @@ TEST_F(CgroupTest, LimitsProcessesAndRemovesItsFolders) {
     waitpid(child, &status, WUNTRACED);
     ASSERT_THAT(group->Attach({child}), IsOk());
     EXPECT_EQ(group->Processes(), 1);
-    kill(child, SIGCONT);
+    SignalChild(child, SIGCONT);
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_EQ(WEXITSTATUS(status), 2) << "itself and two more make three";
     EXPECT_GE(group->ProcessesRefused(), 1);
@@ -74,7 +77,7 @@ TEST_F(CgroupTest, AProcessEntersByItself) {
   ASSERT_TRUE(WIFSTOPPED(status));
   EXPECT_EQ(group->Processes(), 1);
   EXPECT_THAT(group->Attach({child}), IsOk()) << "nothing is left to do";
-  kill(child, SIGKILL);
+  SignalChild(child, SIGKILL);
   ASSERT_EQ(waitpid(child, &status, 0), child);
 }
 
@@ -89,7 +92,7 @@ TEST_F(CgroupTest, KillsForMemoryAndCountsIt) {
   int status;
   waitpid(child, &status, WUNTRACED);
   ASSERT_THAT(group->Attach({child}), IsOk());
-  kill(child, SIGCONT);
+  SignalChild(child, SIGCONT);
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
   EXPECT_GE(group->OutOfMemoryKills(), 1);
@@ -118,7 +121,7 @@ TEST_F(CgroupTest, CountsTheCpuOfProcessesThatNobodyWaitsFor) {
   waitpid(child, &status, WUNTRACED);
   ASSERT_THAT(group->Attach({child}), IsOk());
   absl::Duration before = group->CpuTime();
-  kill(child, SIGCONT);
+  SignalChild(child, SIGCONT);
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_GE(group->CpuTime() - before, absl::Milliseconds(390));
   EXPECT_LE(group->CpuTime() - before, absl::Seconds(2));

@@ -14,6 +14,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sys/proc_reader.h"
+#include "tests/support/sanitizers.h"
+#include "tests/support/signal_child.h"
 #include "tests/support/status_matchers.h"
 
 namespace cellblock::sys {
@@ -102,6 +104,7 @@ TEST(ProcReaderTest, SeesMemoryTimeThreadsAndChildren) {
 }
 
 TEST(ProcReaderTest, SeesPageTablesThatNoResidentSizeHolds) {
+  CELLBLOCK_SKIP_UNDER_THREAD_SANITIZER();
   constexpr size_t kBytes = size_t{4} << 30, kStep = 2 << 20;  // one page table for each step
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(ProcReader self, ProcReader::Create(getpid()));
   ProcReader::Usage before = self.ReadUsage();
@@ -128,7 +131,7 @@ TEST(ProcReaderTest, SeesEveryOneOfManyChildren) {
   for (int i = 0; i < 1000 && reader.Children(1).size() < kChildren; ++i) usleep(10'000);
   EXPECT_EQ(reader.Children(1).size(), kChildren);
   for (pid_t pid : reader.Children(1)) EXPECT_TRUE(ProcReader::Glance(pid).ok()) << "no number is cut in two";
-  kill(parent.pid, SIGKILL);
+  SignalChild(parent.pid, SIGKILL);
   waitpid(parent.pid, nullptr, 0);
 }
 
@@ -179,7 +182,7 @@ TEST(ProcReaderTest, AnEndedProcessGivesErrorsNotAnothersFigures) {
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(Cloned child, CloneProcess(0));
   if (child.pid == 0) pause();
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(ProcReader reader, ProcReader::Create(child.pid));
-  kill(child.pid, SIGKILL);
+  SignalChild(child.pid, SIGKILL);
   waitpid(child.pid, nullptr, 0);
   EXPECT_FALSE(reader.ReadStat().ok());
   EXPECT_EQ(reader.ReadUsage().resident, 0);
