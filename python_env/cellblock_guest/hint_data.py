@@ -5,18 +5,17 @@ import csv
 import io
 import json
 import os
+import pathlib
 import re
 import sys
 import types
 
-from . import environment, errors, streams
+from . import environment, errors, streams, text_encoding
 
 ENTRIES_MAX = 2000  # of one folder
 FOLDERS_MAX = 200  # looked into for a file of a name
 COLUMNS_MAX = 2000
 SNIFF_BYTES = 64 << 10
-_BY_SCRIPT = (("gb18030", "一", "鿿"), ("big5", "一", "鿿"), ("shift_jis", "぀", "ヿ"), ("cp1251", "Ѐ", "ӿ"),
-              ("iso8859-7", "Ͱ", "Ͽ"), ("euc_kr", "가", "힣"))
 
 ALTERNATIVES = {
     "cv2": "Pillow (PIL)", "tensorflow": "scikit-learn", "torch": "scikit-learn", "keras": "scikit-learn", "xgboost": "sklearn.ensemble.HistGradientBoostingClassifier",
@@ -248,56 +247,45 @@ def is_unreadable(path):
 def file_being_read(error):
     """The file that a reader was at: its path stands in a local of one of the frames."""
     for frame in frames_of(error):
+        if type(frame.f_locals) is not dict:
+            continue  # of a class that is being made: it may be the user's
         for name in ("filepath_or_buffer", "path_or_buf", "io", "path", "filename", "file", "handle", "f"):
-            value = frame.f_locals.get(name)
-            if isinstance(value, os.PathLike) and type(value).__module__ == "pathlib":
-                value = str(value)
-            if type(value) in (io.TextIOWrapper, io.BufferedReader):
-                value = value.name
+            value = _path_of(frame.f_locals.get(name))
             if type(value) is str and len(value) < 4096 and "\n" not in value and os.path.isfile(value):
                 return value
     return None
 
 
-def candidate_encodings(data):
-    """Encodings in which the bytes are text, likeliest first; at most three."""
-    if not data:
-        return []
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff") or data[1:200:2].count(0) > 40:
-        return ["utf-16"]
-    if data[:4] in (b"PK\x03\x04", b"\x1f\x8b\x08\x00", b"\xd0\xcf\x11\xe0") or data.count(0) > len(data) // 100:
-        return []
-    found = []
-    high = sum(byte >= 0x80 for byte in data)
-    for name, low, top in _BY_SCRIPT:
-        try:
-            text = _decoded(data, name)
-        except (UnicodeDecodeError, LookupError):
-            continue
-        letters = sum(low <= character <= top for character in text)
-        odd_case = sum(a.islower() and b.isupper() for a, b in zip(text, text[1:]))  # aBc: the wrong alphabet
-        share = (letters * (1 if name in ("cp1251", "iso8859-7") else 2) - 4 * odd_case) / max(high, 1)
-        if share > 0.8 and high > 8:
-            found.append((share - 0.001 * len(found) + 0.01 * (name == "shift_jis"), name))  # kana are no accident
-    names = [name for _, name in sorted(found, reverse=True)][:2]
-    for name in ("cp1252", "latin-1"):
-        try:
-            _decoded(data, name)
-            names.append(name)
-        except UnicodeDecodeError:
-            continue
-    return names[:3]
+def _path_of(value):
+    """The path or the opened file's name; only of the standard library's own types, whose parts may be the user's."""
+    if type(value) is pathlib.PosixPath:
+        return str(value)
+    try:
+        if type(value) is io.TextIOWrapper:
+            value = value.buffer
+        if type(value) is io.BufferedReader:
+            value = value.raw
+    except ValueError:
+        return None  # detached
+    return value.name if type(value) is io.FileIO else value
 
 
-def _decoded(data, encoding):
-    """A character may be cut at the end of what was read."""
-    for cut in range(4):
+def undecodable(error, data, at):
+    """(bytes, path) for what a decoder stopped at: of the file's start, where a reader's frame tells which file it was."""
+    if type(data) is not bytes:
+        return b"", None
+    path = file_being_read(error)
+    if path:
         try:
-            return data[: len(data) - cut].decode(encoding)
-        except UnicodeDecodeError as error:
-            if error.start < len(data) - 8 or cut == 3:
-                raise
-    return ""
+            with open(path, "rb") as file:
+                start = file.read(text_encoding.FILE_BYTES_MAX)
+                if data[max(at - 50, 0) : at + 50] in start:
+                    return start, path
+                if len(start) < text_encoding.FILE_BYTES_MAX:
+                    path = None  # another file
+        except OSError:
+            path = None
+    return data[max(at - SNIFF_BYTES, 0) : at + SNIFF_BYTES], path
 
 
 def csv_advice(path):

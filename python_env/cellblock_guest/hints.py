@@ -7,7 +7,7 @@ import errno
 import os
 import sys
 
-from . import commands, hint_data, session
+from . import commands, hint_data, session, text_encoding
 from .names import listed, near
 
 HINT_CHARACTERS_MAX = 600
@@ -255,22 +255,23 @@ def _memory_error(error, shell):
 
 
 def _unicode_error(error, shell):
-    data = _get(error, "object")
-    if isinstance(error, UnicodeEncodeError):
+    if not isinstance(error, UnicodeDecodeError):
         return ""
-    path = hint_data.file_being_read(error)
-    if path:
-        try:
-            with open(path, "rb") as file:
-                data = file.read(hint_data.SNIFF_BYTES)
-        except OSError:
-            path = None
-    if not isinstance(data, (bytes, bytearray)):
-        return ""
-    encodings = hint_data.candidate_encodings(bytes(data[: hint_data.SNIFF_BYTES]))
-    if not encodings:
-        return "The bytes are no text in any usual encoding: the file may be binary or compressed."
-    return f"{os.path.basename(path) + ' is' if path else 'The bytes are'} not UTF-8; likely encodings: {', '.join(encodings)}. Pass encoding={encodings[0]!r}."
+    data, path = hint_data.undecodable(error, _get(error, "object"), _get(error, "start"))
+    names, sure = text_encoding.guesses(data)
+    what = f"{os.path.basename(path)} is" if path else "The bytes are"
+    if not names:
+        return f"{what} no text in any usual encoding: perhaps binary or compressed." if data else ""
+    name, whole = names[0], text_encoding.reads(data, names[0])
+    if str(_get(error, "encoding")).lower().replace("_", "-").replace("utf8", "utf-8") == name:
+        whole = False  # it was tried: what is broken stands further on
+    advice = f"Pass encoding={name!r}" + ("." if whole else ", and encoding_errors='replace' (open: errors='replace') for some bytes that are broken.")
+    if name.startswith("utf-"):
+        return f"{what} {name.upper()}. {advice}"
+    said = [f"{n} ({listed(map(repr, words))})" if words else n for n, words in zip(names, text_encoding.readings(data, names))]
+    if sure:
+        return f"{what} not UTF-8 but, by the letters, {said[0]}. {advice}"
+    return f"{what} not UTF-8; probably {', or '.join(said)}: look at the letters. {advice}"
 
 
 def _parser_error(error, shell):

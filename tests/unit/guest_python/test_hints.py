@@ -93,6 +93,29 @@ class HintTest(unittest.TestCase):
         self.assertIn("no text", self.hint("open('zip.csv', encoding='utf-8').read()"))
         self.assertIn("iso8859-7", self.hint("open('greek.csv').read()"))
 
+    def test_an_encoding_is_shown_with_words(self):
+        path = os.path.join(support.ROOT, "examples", "data", "hotels_decimal_comma.csv")
+        hint = self.hint(f"pd.read_csv({path!r})")
+        self.assertEqual(hint, "hotels_decimal_comma.csv is not UTF-8 but, by the letters, cp1252 ('Année', 'Européen'). Pass encoding='cp1252'.")
+        self.write("slovenian.csv", "ime,vrednost\nlogičnega,1\n".encode("cp1250"))
+        self.assertIn("probably cp1252 ('logiènega'), or cp1250 ('logičnega'): look at the letters", self.hint("pd.read_csv('slovenian.csv')"))
+
+    def test_an_encoding_is_found_where_the_decoder_stopped(self):
+        self.write("late.csv", b"a,b\n" * 400_000 + "été,1\n".encode("cp1252"))
+        self.assertIn("late.csv is not UTF-8 but, by the letters, cp1252 ('été')", self.hint("pd.read_csv('late.csv')"))
+        self.write("other.csv", "a,b\n")
+        hint = self.hint("path = 'other.csv'\n" + repr("имя,Москва".encode("cp1251")) + ".decode()")
+        self.assertIn("cp1251", hint)
+        self.assertNotIn("other.csv", hint)
+
+    def test_broken_bytes_are_not_taken_for_an_encoding(self):
+        self.write("broken.csv", "naïve,café,Zoë,über\n".encode() * 9 + b"caf\xe9\n")
+        self.assertIn("is UTF-8. Pass encoding='utf-8', and encoding_errors='replace'", self.hint("pd.read_csv('broken.csv')"))
+        self.write("undefined.csv", ("имя,Санкт-Петербург\n" * 9).encode("cp1251") + b"\x98\n")
+        self.assertIn("encoding='cp1251', and encoding_errors='replace'", self.hint("pd.read_csv('undefined.csv')"))
+        self.write("utf8.csv", "naïve,café,Zoë,über\n")
+        self.assertIn("is UTF-8. Pass encoding='utf-8'.", self.hint("pd.read_csv('utf8.csv', encoding='ascii')"))
+
     def test_tables_that_do_not_parse(self):
         self.write("semi.csv", "a;b;c\n1,5;2;3\n" + "4;5,1,2,3;6\n" * 5)
         self.assertIn("sep=';'", self.hint("pd.read_csv('semi.csv')"))
@@ -161,6 +184,10 @@ class HintTest(unittest.TestCase):
                      "class D(dict):\n    def keys(self): ran.append('keys'); return []\n    def __iter__(self): ran.append('iter'); return iter(())\nd = D(a=1)\nd['b']",
                      "class E(NameError):\n    @property\n    def name(self): ran.append('name'); return 'x'\nraise E()",
                      "class F(pd.DataFrame):\n    @property\n    def columns(self): ran.append('columns'); return []\nF.__module__ = 'pandas.x'\nraise KeyError('k')",
+                     "class U(UnicodeDecodeError):\n    @property\n    def object(self): ran.append('object'); return b''\nraise U('utf-8', b'\\xe9', 0, 1, '')",
+                     "class B(bytes):\n    def __getitem__(self, i): ran.append('item'); return b''\nraise UnicodeDecodeError('utf-8', B(b'\\xe9'), 0, 1, '')",
+                     "class P:\n    __module__ = 'pathlib'\n    __class__ = property(lambda self: ran.append('class'))\n    def __str__(self): ran.append('str'); return ''\n    def __fspath__(self): ran.append('path'); return ''\npath = P()\nb'\\xe9'.decode()",
+                     "import io\nclass R(io.RawIOBase):\n    name = property(lambda self: ran.append('name'))\n    def readable(self): return True\nf = io.TextIOWrapper(io.BufferedReader(R()))\nb'\\xe9'.decode()",
                      "class K(str):\n    def __hash__(self): ran.append('hash'); return 1\n    def __eq__(self, o): ran.append('eq'); return False\nraise KeyError(K('x'))"):
             with self.subTest(code=code):
                 self.session.run(f"ran.clear()")
