@@ -2,10 +2,12 @@
 # and time. Worker. Reads user objects only where they are exactly of a library's type; opens files of the session for reading.
 
 import csv
+import errno
 import io
 import json
 import os
 import pathlib
+import posix
 import re
 import sys
 import types
@@ -16,6 +18,8 @@ ENTRIES_MAX = 2000  # of one folder
 FOLDERS_MAX = 200  # looked into for a file of a name
 COLUMNS_MAX = 2000
 SNIFF_BYTES = 64 << 10
+_POOL_FOLDERS = ("/multiprocessing/", "/concurrent/futures/", "/joblib/")
+_execv = posix.execv  # streams wraps the one in os, and user code may replace it
 
 ALTERNATIVES = {
     "cv2": "Pillow (PIL)", "tensorflow": "scikit-learn", "torch": "scikit-learn", "keras": "scikit-learn", "xgboost": "sklearn.ensemble.HistGradientBoostingClassifier",
@@ -223,6 +227,24 @@ def is_program_start(error):
     """By subprocess, or by one of os's functions that streams wraps."""
     places = [(frame.f_code.co_filename, frame.f_code.co_name) for frame in frames_of(error)[:3]]
     return places[:1] == [(streams.__file__, "call")] or any(file.endswith("/subprocess.py") and name == "_execute_child" for file, name in places)
+
+
+def is_of_a_pool(error):
+    """Whether what makes pools of processes raised it itself, not a task of theirs."""
+    cause = BaseException.__dict__["__cause__"].__get__(error)
+    if errors.name_of(cause) in ("RemoteTraceback", "_RemoteTraceback"):
+        return False
+    files = (frame.f_code.co_filename for frame in frames_of(error))
+    innermost = next((file for file in files if not errors.is_machinery(file)), "")
+    return any(part in innermost for part in _POOL_FOLDERS)
+
+
+def can_start_programs():
+    """Where the policy allows it an empty path is merely not found."""
+    try:
+        _execv("", ["none"])
+    except OSError as error:
+        return error.errno != errno.EPERM
 
 
 def is_unreadable(path):

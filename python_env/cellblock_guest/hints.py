@@ -224,6 +224,15 @@ def _program_refused(code, path):
     return f"{what} cannot be run here: it is not marked as executable (os.chmod), or programs in its folder may not run. Run a script by its interpreter."
 
 
+def _helper_refused(error, shell):
+    """The worker or helper dies as soon as it is forked, and each library sees something else of that."""
+    if session.current.helper_call != session.current.call or not hint_data.is_of_a_pool(error) or hint_data.can_start_programs():
+        return ""
+    return ("Starting programs is off in this policy (languages.subprocesses), and this would start its workers or a helper as programs. What forks or uses threads works: "
+            "joblib and scikit-learn with n_jobs=1 or in `with joblib.parallel_config(backend='threading')`, "
+            "multiprocessing.get_context('fork') for pools and as mp_context of a ProcessPoolExecutor, ThreadPoolExecutor.")
+
+
 def _refused(code, path, home):
     """Whether it was reading or writing is not in the error; reading can be tried."""
     if code != errno.EROFS and hint_data.is_unreadable(path):
@@ -325,6 +334,7 @@ _RULES = (
     (lambda e, k, m: isinstance(e, NameError), _name_error),
     (lambda e, k, m: isinstance(e, AttributeError), _attribute_error),
     (lambda e, k, m: isinstance(e, KeyError), _key_error),
+    (lambda e, k, m: isinstance(e, (OSError, EOFError, ZeroDivisionError, RuntimeError)), _helper_refused),
     (lambda e, k, m: isinstance(e, (FileNotFoundError, NotADirectoryError)), _file_not_found),
     (lambda e, k, m: k in _NETWORK_ERRORS and m in _NETWORK_MODULES, _network),
     (lambda e, k, m: isinstance(e, OSError), _os_error),

@@ -260,7 +260,7 @@ def _values(names):
 
 
 def _patch():
-    from multiprocessing import pool, reduction, resource_tracker, spawn
+    from multiprocessing import context, pool, reduction, resource_tracker, spawn
 
     _patch_popen()
     reduction.ForkingPickler.reducer_override = _reducer_override
@@ -283,6 +283,8 @@ def _patch():
     def start_process(self):
         if _definitions is not None:
             self.__dict__["_cellblock_cell"] = _cell_number()
+        if (self._start_method or context._default_context.get_start_method()) != "fork":
+            session.current.helper_call = session.current.call
         return start(self)
 
     _patch_tracker(resource_tracker._resource_tracker)
@@ -315,9 +317,12 @@ def _patch_tracker(tracker):
     def ensure_running(*args):
         _forget_if_killed(tracker)
         before = tracker._pid
-        run(*args)
-        if tracker._pid != before:
-            tracker._cellblock_started = _now()
+        try:
+            run(*args)
+        finally:
+            if tracker._pid != before:
+                tracker._cellblock_started = _now()
+                session.current.helper_call = session.current.call
 
     def _send(command, name, kind):
         _forget_if_killed(tracker)

@@ -19,6 +19,7 @@ class Session:
         self.cells_run = 0
         self.called_something = True  # the running cell, or the last one if none runs, may call functions
         self.last_called_something = True  # and the one before
+        self.helper_call = 0  # the last in which multiprocessing or joblib started a worker or helper of theirs as a program
         self.in_child = False
         self.in_call = False  # the channel takes events during a call alone; a thread may want to send one at any time
         self.pid = 0

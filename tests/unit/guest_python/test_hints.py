@@ -11,6 +11,16 @@ support.zygote()
 from cellblock_guest import hint_data, hints, names  # noqa: E402
 
 SECONDS_MAX = 0.05
+# As languages.subprocesses: false does it: execve and execveat give EPERM.
+WITHOUT_PROGRAMS = """
+import ctypes, platform, struct
+calls = {"x86_64": (59, 322), "aarch64": (221, 281)}[platform.machine()]
+code = [(0x20, 0, 0, 0), (0x15, 2, 0, calls[0]), (0x15, 1, 0, calls[1]), (0x06, 0, 0, 0x7FFF0000), (0x06, 0, 0, 0x00050001)]
+rules = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *c) for c in code))
+program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(code), ctypes.addressof(rules)))
+libc = ctypes.CDLL(None)
+libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, program, 0, 0)
+"""
 
 
 class HintTest(unittest.TestCase):
@@ -177,6 +187,28 @@ class HintTest(unittest.TestCase):
         self.assertIn("```", self.hint("```python\nprint(1)\n```"))
         self.assertIn("quotes", self.hint("x = “a”"))
         self.assertIn("debugger", self.hint("import pdb; pdb.set_trace()\n1"))
+
+    def test_workers_that_a_policy_does_not_let_start(self):
+        pools = "import multiprocessing as mp, joblib\nfrom concurrent.futures import ProcessPoolExecutor\nfrom multiprocessing.shared_memory import SharedMemory\n"
+        self.session.run(pools)
+        self.assertEqual(self.session.run("with mp.get_context('spawn').Pool(1) as p: n = p.map(abs, [-1])\nn").result, "[1]")
+        if self.session.run(WITHOUT_PROGRAMS).result != "0":
+            self.skipTest("the kernel takes no seccomp filter here")
+        for code in ("with mp.get_context('spawn').Pool(2) as p: p.map(abs, [-1])", "with mp.get_context('forkserver').Pool(2) as p: p.map(abs, [-1])", "mp.get_context('spawn').Manager()",
+                     "with ProcessPoolExecutor(2, mp_context=mp.get_context('spawn')) as e: list(e.map(abs, [-1]))", "with ProcessPoolExecutor(2, mp_context=mp.get_context('forkserver')) as e: list(e.map(abs, [-1]))",
+                     "joblib.Parallel(n_jobs=2)(joblib.delayed(abs)(n) for n in range(3))"):
+            with self.subTest(code=code):
+                hint = self.hint(code)
+                self.assertIn("languages.subprocesses", hint)
+                self.assertIn("n_jobs=1", hint)
+        for code in ("with mp.get_context('fork').Pool(2) as p: n = p.map(abs, [-1])\nn", "with ProcessPoolExecutor(2, mp_context=mp.get_context('fork')) as e: n = list(e.map(abs, [-1]))\nn",
+                     "with joblib.parallel_config(backend='threading'): n = joblib.Parallel(n_jobs=2)(joblib.delayed(abs)(n) for n in [-1])\nn"):
+            with self.subTest(code=code):
+                self.assertEqual(self.session.run(code).result, "[1]")
+        spawn = "p = mp.get_context('spawn').Process(target=print); p.start(); p.join()\n"
+        for code in ("import os\nwith ProcessPoolExecutor(1) as e: e.submit(os._exit, 3).result()", spawn + "input()", spawn + "with mp.Pool(1) as p: p.apply(divmod, (1, 0))"):
+            with self.subTest(code=code):
+                self.assertNotIn("languages.subprocesses", self.hint(code))
 
     def test_no_user_code_runs_for_a_hint(self):
         self.session.run("ran = []")
