@@ -3,6 +3,7 @@
 # made, so every access may raise; whatever happens, a report comes out.
 
 import codeop
+import itertools
 import os
 import traceback
 
@@ -299,6 +300,36 @@ def position(error):
         return line, len(lines[line - 1].encode()[:column].decode("utf-8", "replace")) + 1
     except Exception:
         return 0, 0
+
+
+def failing_text(error):
+    """What the innermost frame was at, as it is written there; "" where that cannot be told or takes several lines."""
+    last = traceback_of(error)
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    if last is None or _sources is None:
+        return ""
+    code, shifts = last.tb_frame.f_code, _shifts()
+    name = code.co_filename
+    line, end_line, column, end_column = traceback._get_code_position(code, last.tb_lasti)
+    if line is None or line != end_line or column is None:
+        return ""
+    if is_library(name):
+        text, indent = _line_on_disk(name, line), 0
+    else:
+        lines = _sources.lines_of(_sources.cell_name if name in shifts else name)
+        line += shifts.get(name, 0)
+        text, indent = lines[line - 1] if 0 < line <= len(lines) else "", _sources.column_shift if name == _sources.cell_name else 0
+    return text.encode("utf-8", "surrogatepass")[column + indent : end_column + indent].decode("utf-8", "replace")
+
+
+def _line_on_disk(path, number):
+    """Not by linecache, which asks loaders."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return next(itertools.islice(file, number - 1, number), "")
+    except OSError:
+        return ""
 
 
 def thread_excepthook(arguments):

@@ -1,6 +1,7 @@
 # What hints are made of: names of modules, attributes, columns and files, and looks into data files. Everything is bounded in number
 # and time. Worker. Reads user objects only where they are exactly of a library's type; opens files of the session for reading.
 
+import ast
 import csv
 import errno
 import io
@@ -11,6 +12,7 @@ import posix
 import re
 import sys
 import types
+import warnings
 
 from . import environment, errors, streams, text_encoding
 
@@ -245,6 +247,23 @@ def can_start_programs():
         _execv("", ["none"])
     except OSError as error:
         return error.errno != errno.EPERM
+
+
+def called(error):
+    """The function whose call failed, as its line names it: "os.chroot", or "chmod" of something longer; "" where that cannot be told."""
+    text = errors.failing_text(error)
+    if len(text) > 1000:
+        return ""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of odd escapes in the text
+            tree = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return ""
+    function = tree.func if isinstance(tree, ast.Call) else None
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+        return f"{function.value.id}.{function.attr}"
+    return getattr(function, "attr", getattr(function, "id", ""))
 
 
 def is_unreadable(path):

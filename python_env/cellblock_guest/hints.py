@@ -7,7 +7,7 @@ import errno
 import os
 import sys
 
-from . import commands, hint_data, session, text_encoding
+from . import commands, errors, hint_data, session, text_encoding
 from .names import listed, near
 
 HINT_CHARACTERS_MAX = 600
@@ -18,6 +18,9 @@ _NETWORK_ERRORS = {
     "ConnectError", "NameResolutionError", "ServerNotFoundError", "HTTPError", "ConnectTimeoutError", "SSLError", "ClientConnectorError",
 }
 _NETWORK_MODULES = {"socket", "urllib", "urllib3", "requests", "httpx", "httpcore", "aiohttp", "http", "builtins", "ssl"}
+# Of those that take a path.
+_CALLS_REFUSED = {"chroot", "chown", "lchown", "mknod", "mount", "umount", "pivot_root"}
+_CALLS_THAT_WRITE = {"open", "write", "truncate", "ftruncate", "unlink", "remove", "rmdir", "rename", "replace", "mkdir", "link", "symlink", "chmod", "fchmod", "utime"}
 
 
 def hint_for(error, shell):
@@ -202,7 +205,9 @@ def _os_error(error, shell):
     path = _get(error, "filename")
     if code in (errno.EACCES, errno.EPERM) and hint_data.is_program_start(error):
         return _program_refused(code, path)
-    if code in (errno.EROFS, errno.EACCES, errno.EPERM) and isinstance(path, (str, bytes)):
+    if code == errno.EPERM:
+        return _not_permitted(error, path, home)
+    if code in (errno.EROFS, errno.EACCES) and isinstance(path, (str, bytes)):
         return _refused(code, os.fsdecode(path), home)
     if code in (errno.ENOSPC, errno.EDQUOT):
         return f"The session's disk space (bytes or number of files) is used up: delete files in {home} or /tmp, or write less."
@@ -238,6 +243,22 @@ def _refused(code, path, home):
     if code != errno.EROFS and hint_data.is_unreadable(path):
         return f"{path!r} is there but cannot be read in this session, which sees its own files in {home} and /tmp and the installed packages."
     return f"{path!r} cannot be written here; write to {home} (files there are kept and returned) or to /tmp (private)."
+
+
+def _not_permitted(error, path, home):
+    """EPERM is mostly the call's, whatever its arguments are; but a file that is another's or immutable gives it, too."""
+    name = hint_data.called(error)
+    function = name.rpartition(".")[2]
+    if isinstance(path, (str, bytes)) and function not in _CALLS_REFUSED:
+        path = os.fsdecode(path)
+        if function in _CALLS_THAT_WRITE:
+            return _refused(errno.EPERM, path, home)
+        return f"Not permitted in a session: either this call at all, or to change {path!r}. Files can be written in {home} and /tmp."
+    if not name and errors.failing_text(error).startswith("raise") or function in _CALLS_THAT_WRITE:
+        return ""
+    what = f"{name}()" if name and not function.startswith("_") else "This call"
+    return (f"{what} is not permitted in a session: users, owners, roots, mounts, devices, the machine's settings, a higher priority "
+            "and processes other than its own are out of its reach. Do without it.")
 
 
 def _comes_from(error, file_name):

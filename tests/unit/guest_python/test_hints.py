@@ -150,6 +150,29 @@ class HintTest(unittest.TestCase):
                 with self.subTest(code=code):
                     self.assertIn("executable", session.run(code).error["hint"])
 
+    def test_calls_that_no_session_may_make_are_not_said_to_be_writes(self):
+        self.write("taken/f.txt", "a")
+        self.write("other.txt", "a")
+        os.chmod(self.session.folder, 0o777)
+        os.chmod(os.path.join(self.session.folder, "taken"), 0o1777)
+        if os.geteuid() == 0:  # who may do all of it
+            for name in ("taken", "taken/f.txt", "other.txt"):
+                os.chown(os.path.join(self.session.folder, name), 1, 1)
+            self.assertEqual(self.session.run("import os\nos.setgroups([]); os.setresgid(65534, 65534, 65534); os.setresuid(65534, 65534, 65534)\nos.getuid()").result, "65534")
+            for code in ("os.unlink('taken/f.txt')", "from pathlib import Path; Path('other.txt').chmod(0o600)"):
+                with self.subTest(code=code):
+                    self.assertIn("cannot be written", self.hint(code))
+        self.session.run("import os, shutil, socket")
+        for code, expected in (("os.chroot('/')", "os.chroot() is not permitted"), ("    os.chroot('/')", "os.chroot() is"), ("%%time\nos.chroot('/')", "os.chroot() is"), ("def f(é):\n    x = 'ü'; os.chroot(é)\nf('/')", "os.chroot() is"),
+                               ("os.setuid(0)", "os.setuid() is"), ("os.kill(1, 0)", "os.kill() is"), ("os.setgroups([0])", "os.setgroups() is"), ("socket.sethostname('x')", "socket.sethostname() is"),
+                               ("shutil.chown('other.txt', 0)", "os.chown() is"), ("socket.socket(socket.AF_PACKET, socket.SOCK_RAW)", "This call is not permitted"),
+                               ("f = os.chroot; f('/')", "either this call"), ("list(map(os.chroot, ['/']))", "either this call"), ("os.chroot(\n    '/')", "either this call"), ("raise PermissionError(1, 'No', '/etc/x')", "either this call")):
+            with self.subTest(code=code):
+                hint = self.hint(code)
+                self.assertIn(expected, hint)
+                self.assertNotIn("cannot be written", hint)
+        self.assertEqual(self.hint("raise PermissionError(1, 'Operation not permitted')"), "")
+
     def test_unreadable_files_and_folders(self):
         self.write("closed/a.txt", "a")
         self.write("secret.txt", "a")
@@ -220,6 +243,7 @@ class HintTest(unittest.TestCase):
                      "class B(bytes):\n    def __getitem__(self, i): ran.append('item'); return b''\nraise UnicodeDecodeError('utf-8', B(b'\\xe9'), 0, 1, '')",
                      "class P:\n    __module__ = 'pathlib'\n    __class__ = property(lambda self: ran.append('class'))\n    def __str__(self): ran.append('str'); return ''\n    def __fspath__(self): ran.append('path'); return ''\npath = P()\nb'\\xe9'.decode()",
                      "import io\nclass R(io.RawIOBase):\n    name = property(lambda self: ran.append('name'))\n    def readable(self): return True\nf = io.TextIOWrapper(io.BufferedReader(R()))\nb'\\xe9'.decode()",
+                     "class N(str):\n    def encode(self, *a): ran.append('encode'); return b''\nimport linecache, os\nname = '/x/site-packages/y.py'\nlinecache.cache[name] = (1, None, [N('os.kill(1, 9)')], name)\nexec(compile('def f():\\n    raise PermissionError(1, str(1))', name, 'exec'))\nf()",
                      "class K(str):\n    def __hash__(self): ran.append('hash'); return 1\n    def __eq__(self, o): ran.append('eq'); return False\nraise KeyError(K('x'))"):
             with self.subTest(code=code):
                 self.session.run(f"ran.clear()")
