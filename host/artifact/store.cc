@@ -2,14 +2,12 @@
 #include "artifact/store.h"
 
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
@@ -17,6 +15,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "sys/sha256.h"
 
 namespace cellblock::artifact {
 namespace {
@@ -40,25 +39,6 @@ absl::Status WriteAll(int fd, absl::string_view bytes) {
   return absl::OkStatus();
 }
 
-class Sha256 {
- public:
-  Sha256() : context_(EVP_MD_CTX_new()) { good_ = context_ != nullptr && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1; }
-  void Update(absl::string_view bytes) { good_ = good_ && EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1; }
-  absl::StatusOr<std::string> Hex() {
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned int size = 0;
-    if (!good_ || EVP_DigestFinal_ex(context_.get(), digest, &size) != 1) return absl::InternalError("SHA-256 is not available in OpenSSL");
-    return absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(digest), size));
-  }
-
- private:
-  struct Free {
-    void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-  };
-  std::unique_ptr<EVP_MD_CTX, Free> context_;
-  bool good_ = false;
-};
-
 }  // namespace
 
 absl::StatusOr<ArtifactStore> ArtifactStore::Open(const std::string& directory) {
@@ -81,7 +61,7 @@ absl::StatusOr<StoredCopy> ArtifactStore::Copy(int source_fd, int64_t bytes_max)
   if (!target.valid()) return absl::ErrnoToStatus(errno, absl::StrCat("create ", copy.path));
   absl::Cleanup remove = [&] { unlinkat(fd_.get(), copy.id.c_str(), 0); };
 
-  Sha256 sha256;
+  sys::Sha256 sha256;
   std::string buffer(static_cast<size_t>(std::clamp<int64_t>(bytes_max, 1, kCopyBytes)), '\0');
   while (copy.size_bytes < bytes_max) {
     size_t wanted = static_cast<size_t>(std::min<int64_t>(static_cast<int64_t>(buffer.size()), bytes_max - copy.size_bytes));
