@@ -29,7 +29,13 @@ constexpr int kKillRoundsMax = 10;
 
 absl::StatusOr<std::unique_ptr<Worker>> Worker::Start(std::shared_ptr<Zygote> zygote, Jail& jail, const WorkerOptions& options) {
   std::unique_ptr<Worker> worker(new Worker(std::move(zygote), jail, options.bundle_bytes_max));
-  CELLBLOCK_RETURN_IF_ERROR(worker->Fork(options));
+  absl::Status forked = worker->Fork(options);
+  if (!forked.ok() && worker->channel_.valid()) {
+    // It has ended before it could be looked at, as one that cannot lock itself does; its own account, if it sent one, says why.
+    absl::Status told = worker->WaitReady();
+    return told.ok() ? forked : told;
+  }
+  CELLBLOCK_RETURN_IF_ERROR(forked);
   // While the worker locks itself: it reports ready only over the channel, which is read after this.
   if (options.attach) CELLBLOCK_RETURN_IF_ERROR(options.attach(worker->process_->pid()));
   CELLBLOCK_RETURN_IF_ERROR(worker->WaitReady());
@@ -61,7 +67,7 @@ absl::Status Worker::WaitReady() {
   while (absl::Now() < until) {
     std::array<pollfd, 2> items = {pollfd{channel_.get(), static_cast<int16_t>(POLLIN | (wants_write() ? POLLOUT : 0)), 0}, pollfd{pidfd_.get(), POLLIN, 0}};
     if (poll(items.data(), items.size(), 1000) < 0 && errno != EINTR) return sys::ErrnoStatus("wait for the worker");
-    CELLBLOCK_RETURN_IF_ERROR(Flush());
+    (void)Flush();  // who reads no more may have said why
     absl::Status received = Receive();
     CELLBLOCK_ASSIGN_OR_RETURN(std::optional<wire::Frame> frame, NextFrame());
     if (!frame.has_value()) {
