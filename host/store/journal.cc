@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include <algorithm>
 #include <tuple>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "store/schema.h"
@@ -109,6 +111,13 @@ absl::StatusOr<Entry> Get(Database& database, const char* sql, absl::string_view
 
 constexpr const char* kGetSession = "SELECT * FROM sessions WHERE id = ?1";
 
+// Then what is missing is not ours to make room for by forgetting.
+bool IsDiskFull(int file) {
+  constexpr uint64_t kReserveBytes = uint64_t{16} << 20;
+  struct statvfs info;
+  return fstatvfs(file, &info) == 0 && uint64_t{info.f_bavail} * info.f_frsize < kReserveBytes;
+}
+
 int64_t PageOf(int64_t count) { return std::clamp<int64_t>(count, 0, kPageMax); }
 
 }  // namespace
@@ -185,7 +194,7 @@ absl::Status Journal::RemoveStrayContents(bool verify) {
 absl::Status Journal::Write(absl::FunctionRef<absl::Status()> body) {
   while (true) {
     absl::Status status = database_.InTransaction(body);
-    if (!absl::IsResourceExhausted(status)) return status;
+    if (!absl::IsResourceExhausted(status) || IsDiskFull(lock_.get())) return status;
     absl::StatusOr<bool> removed = RemoveOldestEnded(absl::InfiniteFuture());
     if (!removed.ok() || !*removed) return status;
   }
@@ -252,6 +261,8 @@ absl::StatusOr<int64_t> Journal::FinishExecution(const ExecutionEntry& execution
   std::lock_guard<std::mutex> lock(mutex_);
   CELLBLOCK_RETURN_IF_ERROR(Get(database_, kGetSession, execution.session_id, "session", SessionOf).status());
   // Contents first: a row never names what is not there.
+  for (const ArtifactEntry& artifact : artifacts) pending_.insert(artifact.sha256);
+  absl::Cleanup written = [this] { pending_.clear(); };
   std::vector<bool> kept;
   for (const ArtifactEntry& artifact : artifacts) {
     CELLBLOCK_ASSIGN_OR_RETURN(bool is_kept, KeepContent(artifact));
@@ -294,7 +305,7 @@ absl::StatusOr<UniqueFd> Journal::OpenArtifact(const ArtifactEntry& artifact) {
 }
 
 absl::StatusOr<bool> Journal::IsKept(absl::string_view sha256) {
-  bool kept = false;
+  bool kept = pending_.count(std::string(sha256)) > 0;
   CELLBLOCK_RETURN_IF_ERROR(database_.Run("SELECT 1 FROM artifacts WHERE sha256 = ?1 AND kept = 1 LIMIT 1", {sha256}, [&](const Row&) { kept = true; }));
   return kept;
 }

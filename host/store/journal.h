@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -146,6 +147,7 @@ class Journal {
   Database database_;
   Blobs blobs_;
   int64_t content_bytes_ = 0;
+  std::set<std::string> pending_;                    // contents that rows which are just being written will name
   Recovered recovered_;
 };
 

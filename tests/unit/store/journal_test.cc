@@ -215,6 +215,20 @@ TEST_F(JournalTest, ContentsOfEndedSessionsMakeRoomOldestFirst) {
   EXPECT_EQ(Content(*journal, "a-0"), "four0") << "no room is made for what can never fit";
 }
 
+TEST_F(JournalTest, MakingRoomSparesWhatTheSameCallNames) {
+  options_.content_bytes_max = 10;
+  std::unique_ptr<Journal> journal = Open();
+  for (const char* id : {"s-old", "s-new"}) ASSERT_THAT(journal->AddSession(NewSession(id)), IsOk());
+  ASSERT_THAT(journal->FinishExecution(Done(NewExecution("x-1", "s-old")), {NewArtifact("a-1", "same"), NewArtifact("a-2", "gone!")}), IsOk());
+  ASSERT_THAT(journal->EndSession("s-old", LifeState::kClosed, "", kStart), IsOk());
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(int64_t left_out, journal->FinishExecution(Done(NewExecution("x-2", "s-new")), {NewArtifact("b-1", "same"), NewArtifact("b-2", "fresh")}));
+  EXPECT_EQ(left_out, 0);
+  EXPECT_EQ(Content(*journal, "b-1"), "same");
+  EXPECT_EQ(Content(*journal, "b-2"), "fresh");
+  EXPECT_EQ(Content(*journal, "a-2"), "its content is not kept any more");
+  EXPECT_EQ(journal->content_bytes(), 9);
+}
+
 TEST_F(JournalTest, AFullDatabaseForgetsTheOldestEndedSession) {
   options_.database_bytes_max = 1 << 20;
   std::unique_ptr<Journal> journal = Open();
