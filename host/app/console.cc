@@ -83,7 +83,7 @@ const char* RemedyFor(const Record& record) {
   if (record.status == CallStatus::kTimeout) return "--timeout DURATION gives a cell more time";
   for (const LimitHit& hit : record.receipt.limits_hit) {
     if (hit.name == "memory") return "--memory SIZE gives the session more memory";
-    if (hit.name != "artifacts" && hit.name != "cpu") return "--policy FILE can allow more: 'cellblock policy print default' shows every limit";
+    if (hit.name != "artifacts") return "--policy FILE can allow more: 'cellblock policy print default' shows every limit";
   }
   return nullptr;
 }

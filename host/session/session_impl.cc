@@ -324,6 +324,7 @@ absl::Status SessionImpl::PutFile(int source_fd, absl::string_view path) {
 absl::Status SessionImpl::MakeFolder(absl::string_view path) {
   if (!queue_.Enter()) return absl::ResourceExhaustedError("too many calls wait on this session (session.queue)");
   absl::Cleanup leave = [this] { queue_.Leave(); };
+  disk_.reset();
   return session::MakeFolder(jail_->workspace.get(), user_id_, path);
 }
 

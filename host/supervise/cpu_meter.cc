@@ -14,16 +14,8 @@ constexpr absl::Duration kSurplusMax = absl::Milliseconds(20);
 
 CpuMeter::CpuMeter(const std::vector<sys::ProcReader*>& roots, const sys::Cgroup* cgroup) : cgroup_(cgroup != nullptr && cgroup->CountsCpu() ? cgroup : nullptr) {
   for (sys::ProcReader* root : roots) roots_.push_back({root, {}});
-  if (cgroup_ != nullptr) {
-    Look look;
-    LookAtRoot(roots_.front(), look);
-    last_ = roots_.front().use.own;
-    cgroup_last_ = cgroup_->CpuTime();
-  } else {
-    Count();
-    kept_ = surplus_ = absl::ZeroDuration();
-    last_ = Visible();
-  }
+  LookNow();
+  surplus_ = absl::ZeroDuration();  // what the roots had added before is nobody's who goes from now on
   BeginCall();
 }
 
@@ -33,16 +25,20 @@ void CpuMeter::BeginCall() {
   highest_ = absl::ZeroDuration();
 }
 
-absl::Duration CpuMeter::Read() {
-  if (cgroup_ != nullptr) {
-    // The counter may lack the tick that runs just now; the first root's own clock does not.
-    Look look;
-    LookAtRoot(roots_.front(), look);
-    last_ = roots_.front().use.own;
-    cgroup_last_ = cgroup_->CpuTime();
-  } else {
+void CpuMeter::LookNow() {
+  if (cgroup_ == nullptr) {
     last_ = std::max(last_, Count());
+    return;
   }
+  // The counter may lack the tick that runs just now; the first root's own clock does not.
+  Look look;
+  LookAtRoot(roots_.front(), look);
+  last_ = roots_.front().use.own;
+  cgroup_last_ = cgroup_->CpuTime();
+}
+
+absl::Duration CpuMeter::Read() {
+  LookNow();
   highest_ = std::max({highest_, cgroup_last_ - cgroup_before_, last_ - before_});
   return highest_;
 }

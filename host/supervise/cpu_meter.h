@@ -45,6 +45,7 @@ class CpuMeter {
     absl::Duration gone;
     absl::Duration reaped;
   };
+  void LookNow();
   absl::Duration Count();
   bool LookOnce(Look& look);
   static void LookAtRoot(Root& root, Look& look);
