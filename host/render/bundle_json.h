@@ -3,21 +3,23 @@
 #ifndef CELLBLOCK_RENDER_BUNDLE_JSON_H_
 #define CELLBLOCK_RENDER_BUNDLE_JSON_H_
 
+#include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/string_view.h"
+#include "capture/utf8.h"
 #include "cellblock/record.h"
 #include "render/json_writer.h"
 
 namespace cellblock::render {
 
-// Of a type that is given twice the first one counts: strict readers refuse a member that comes twice.
+// Of a type that is given twice the first one counts: strict readers refuse a member that comes twice. Types are compared as they will
+// be written.
 inline void WriteBundle(JsonWriter& json, const std::vector<MimeData>& bundle) {
-  absl::flat_hash_set<absl::string_view> types;
+  absl::flat_hash_set<std::string> types;
   json.BeginObject();
   for (const MimeData& data : bundle) {
-    if (!types.insert(data.type).second) continue;
+    if (!types.insert(capture::ToValidUtf8(data.type)).second) continue;
     json.Key(data.type);
     if (data.is_json) {
       json.JsonOrString(data.data);

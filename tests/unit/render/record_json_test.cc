@@ -116,6 +116,12 @@ TEST(RecordJsonTest, EventsAndResultsCarryBundles) {
   EXPECT_EQ(ParseStrictly(RenderEventJson(FullRecord().events[1], FullRecord())), bj::value(events[1]));
 }
 
+TEST(RecordJsonTest, TypesThatAreWrittenAlikeStandOnce) {
+  Record record;
+  record.results.push_back({.mime = {{.type = "\xFF", .data = "first"}, {.type = "\xFE", .data = "second"}}, .metadata_json = "{}"});
+  EXPECT_EQ(bj::serialize(Rendered(record)["results"]), "[{\"mime\":{\"\uFFFD\":\"first\"},\"metadata\":{},\"is_value\":false}]");
+}
+
 TEST(RecordJsonTest, EmptyRecordIsWhole) {
   bj::object record = Rendered(Record());
   EXPECT_EQ(record["status"], "lost");
