@@ -14,7 +14,8 @@ bool IsDigit(char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c))
 
 class Compactor {
  public:
-  Compactor(absl::string_view text, std::string* out) : text_(text), out_(out) {}
+  // Without `out` it only checks.
+  Compactor(absl::string_view text, size_t depth_max, std::string* out) : text_(text), depth_max_(depth_max), out_(out) {}
 
   bool Run() {
     Expect expect = Expect::kValue;
@@ -66,7 +67,7 @@ class Compactor {
     if (c == 't') return Literal("true");
     if (c == 'f') return Literal("false");
     if (c == 'n') return Literal("null");
-    if ((c != '{' && c != '[') || open_.size() == kJsonDepthMax) return false;
+    if ((c != '{' && c != '[') || open_.size() >= depth_max_) return false;
     open_.push_back(c);
     Copy(1);
     *expect = c == '{' ? Expect::kKeyOrEnd : Expect::kValueOrEnd;
@@ -164,11 +165,12 @@ class Compactor {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) ++at_;
   }
   void Copy(size_t bytes) {
-    out_->append(text_.data() + at_, bytes);
+    if (out_ != nullptr) out_->append(text_.data() + at_, bytes);
     at_ += bytes;
   }
 
   absl::string_view text_;
+  size_t depth_max_;
   std::string* out_;
   size_t at_ = 0;
   std::string open_;  // the brackets around the current value
@@ -178,9 +180,11 @@ class Compactor {
 
 bool AppendCompactJson(absl::string_view text, std::string* out) {
   size_t before = out->size();
-  if (Compactor(text, out).Run()) return true;
+  if (Compactor(text, kJsonDepthMax, out).Run()) return true;
   out->resize(before);
   return false;
 }
+
+bool IsStrictJson(absl::string_view text, size_t depth_max) { return Compactor(text, depth_max, nullptr).Run(); }
 
 }  // namespace cellblock::render

@@ -15,6 +15,9 @@ inline constexpr size_t kJsonDepthMax = 512;  // brackets within each other; par
 // or Infinity, no lone surrogate, valid UTF-8, no control character in a string, at most kJsonDepthMax deep.
 bool AppendCompactJson(absl::string_view text, std::string* out);
 
+// Whether `text` is such a value, `depth_max` brackets within each other at most.
+bool IsStrictJson(absl::string_view text, size_t depth_max);
+
 }  // namespace cellblock::render
 
 #endif  // CELLBLOCK_RENDER_JSON_TEXT_H_

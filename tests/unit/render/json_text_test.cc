@@ -37,6 +37,10 @@ TEST(JsonTextTest, DepthAtTheMaximumAndOneAbove) {
   std::string at = std::string(kJsonDepthMax, '[') + std::string(kJsonDepthMax, ']');
   EXPECT_EQ(Compact(at), at);
   EXPECT_EQ(Compact("[" + at + "]"), "refused");
+  EXPECT_TRUE(IsStrictJson("[" + at + "]", kJsonDepthMax + 1));
+  EXPECT_TRUE(IsStrictJson(" [[1], {}] ", 2));
+  EXPECT_FALSE(IsStrictJson("[[1], {}]", 1));
+  EXPECT_FALSE(IsStrictJson("[NaN]", 2));
 }
 
 TEST(JsonTextTest, AgreesWithBoostOnDamagedJson) {
