@@ -14,14 +14,15 @@
 namespace cellblock::render {
 
 // Of a type that is given twice the first one counts: strict readers refuse a member that comes twice. Types are compared as they will
-// be written.
-inline void WriteBundle(JsonWriter& json, const std::vector<MimeData>& bundle) {
+// be written. `as_json` decides which data stands as JSON, if it is JSON; otherwise it is a string.
+template <typename AsJson>
+void WriteBundle(JsonWriter& json, const std::vector<MimeData>& bundle, AsJson as_json) {
   absl::flat_hash_set<std::string> types;
   json.BeginObject();
   for (const MimeData& data : bundle) {
     if (!types.insert(capture::ToValidUtf8(data.type)).second) continue;
     json.Key(data.type);
-    if (data.is_json) {
+    if (as_json(data)) {
       json.JsonOrString(data.data);
     } else if (data.is_text) {
       json.String(data.data);
@@ -30,6 +31,10 @@ inline void WriteBundle(JsonWriter& json, const std::vector<MimeData>& bundle) {
     }
   }
   json.EndObject();
+}
+
+inline void WriteBundle(JsonWriter& json, const std::vector<MimeData>& bundle) {
+  WriteBundle(json, bundle, [](const MimeData& data) { return data.is_json; });
 }
 
 }  // namespace cellblock::render

@@ -1,14 +1,14 @@
 // Notebooks with outputs, as Jupyter would have saved them.
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "render/notebook.h"
+#include "render/notebook_json.h"
 #include "tests/support/status_matchers.h"
 #include "tests/unit/render/boost_json.h"
+#include "tests/unit/render/notebook_schema.h"
+#include "tests/unit/render/random_record.h"
 
 namespace cellblock::render {
 namespace {
@@ -114,12 +114,60 @@ TEST(RenderNotebookTest, OurOwnReaderTakesItBack) {
   EXPECT_THAT(ParseNotebook(RenderNotebook({}, {})), IsOk());
 }
 
+TEST(RenderNotebookTest, LateTextStandsByItself) {
+  Record record;
+  record.status = CallStatus::kOk;
+  record.events = {{.type = Type::kStdout, .text = "a"}, {.type = Type::kStdout, .text = "of an earlier call", .late = true}, {.type = Type::kStdout, .text = "b"}};
+  EXPECT_EQ(Outputs(record),
+            R"([{"output_type":"stream","name":"stdout","text":"a"},{"output_type":"stream","name":"stdout","text":"of an earlier call"},{"output_type":"stream","name":"stdout","text":"b"}])");
+}
+
+TEST(RenderNotebookTest, AnUpdateBeforeTheDisplayChangesNothing) {
+  Record record;
+  record.status = CallStatus::kOk;
+  record.results = {Bundle("too early", "d"), Bundle("shown", "d")};
+  record.events = {{.type = Type::kUpdate, .result = 0}, {.type = Type::kDisplay, .result = 1}};
+  EXPECT_THAT(Outputs(record), ::testing::HasSubstr("shown"));
+}
+
+// A bundle that passes nbformat's schema, and opens, only if its JSON does not stand as it is.
+Record Hostile() {
+  Record record;
+  record.status = CallStatus::kError;
+  record.call = -5;
+  const std::string digits(kNotebookDigitsMax + 1, '1');
+  record.results.push_back({.mime = {{.type = "text/plain", .data = "{\"a\": 1}", .is_json = true},
+                                     {.type = "application/x.json", .data = "[1]", .is_json = true},
+                                     {.type = "application/\n+json", .data = "[1]", .is_json = true},
+                                     {.type = "application/json", .data = digits, .is_json = true},
+                                     {.type = "application/a+json", .data = std::string(200, '[') + std::string(200, ']'), .is_json = true},
+                                     {.type = "application/vnd.vega.v5+json", .data = "{\"data\": [NaN]}", .is_json = true}},
+                            .metadata_json = "{\"n\": " + digits + "}"});
+  record.events = {{.type = Type::kDisplay, .result = 0}, {.type = Type::kResult, .result = 0}};
+  return record;
+}
+
+TEST(RenderNotebookTest, JsonThatJupyterCannotTakeIsText) {
+  const std::string outputs = Outputs(Hostile());
+  EXPECT_THAT(outputs, ::testing::HasSubstr(R"("text/plain":"{\"a\": 1}","application/x.json":"[1]","application/\n+json":"[1]","application/json":"111)"));
+  EXPECT_THAT(outputs, ::testing::HasSubstr(R"("metadata":{})"));
+  ExpectValidNotebook(RenderNotebook({{.source = "x"}}, {Hostile()}));
+  Record good = Hostile();
+  good.results[0].mime = {{.type = "application/json", .data = std::string(kNotebookDigitsMax, '1'), .is_json = true},
+                          {.type = "application/a+json", .data = std::string(kNotebookJsonDepthMax, '[') + std::string(kNotebookJsonDepthMax, ']'), .is_json = true}};
+  EXPECT_THAT(RenderNotebook({{.source = "x"}}, {good}), ::testing::AllOf(::testing::HasSubstr("\"application/json\":111"), ::testing::HasSubstr("\"application/a+json\":[[")));
+}
+
+TEST(RenderNotebookTest, RandomRecordsGiveValidNotebooks) {
+  RandomRecords random(4);
+  for (int round = 0; round < 1000; ++round) ExpectValidNotebook(RenderNotebook({{.source = random.Text()}, {.source = "a"}, {.source = "b"}}, {random.Next(), random.Next()}));
+}
+
 TEST(RenderNotebookTest, JupytersValidatorTakesIt) {
-  if (std::system("/usr/bin/python3 -c 'import nbformat' 2>/dev/null") != 0) GTEST_SKIP() << "/usr/bin/python3 has no nbformat package";
-  const std::string path = ::testing::TempDir() + "cellblock-notebook.ipynb";
-  std::ofstream(path) << RenderNotebook(SampleCells(), SampleRecords());
-  EXPECT_EQ(std::system(("/usr/bin/python3 -c 'import nbformat, sys; nbformat.validate(nbformat.read(sys.argv[1], as_version=4))' '" + path + "'").c_str()), 0);
-  std::remove(path.c_str());
+  if (!HasNbformat()) GTEST_SKIP() << "/usr/bin/python3 has no nbformat package";
+  ExpectValidNotebook(RenderNotebook(SampleCells(), SampleRecords()));
+  EXPECT_TRUE(NbformatTakes(RenderNotebook(SampleCells(), SampleRecords())));
+  EXPECT_TRUE(NbformatTakes(RenderNotebook({{.source = "x"}}, {Hostile()})));
 }
 
 }  // namespace
