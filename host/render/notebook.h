@@ -35,7 +35,8 @@ absl::StatusOr<std::vector<NotebookCell>> ParseNotebook(absl::string_view json);
 // Cuts a script at its cell markers: lines that start with "# %%" or "#%%" (a title may follow; "[markdown]", "[md]" and "[raw]" in it
 // make a cell of that kind, whose comment signs are taken off) and the "# In[1]:" of notebooks exported as scripts. A marker inside a
 // triple-quoted string is none, nor is a commented magic such as "# %%time". What stands before the first marker is a cell if it holds
-// more than comments; empty cells are left out; lines keep their numbers in first_line. A script without markers is one cell, as it is.
+// more than comments; empty cells are left out; lines keep their numbers in first_line. A cell that QuoteCell has written is what it
+// quotes. A script without markers is one cell, as it is.
 absl::StatusOr<std::vector<NotebookCell>> SplitPercentCells(absl::string_view script);
 
 // The cells with their outputs as an .ipynb (nbformat 4.5), on one line. The first record belongs to the first runnable cell and so on;

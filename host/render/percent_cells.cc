@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "render/notebook.h"
+#include "render/quoted_cell.h"
 
 namespace cellblock::render {
 namespace {
@@ -114,6 +115,10 @@ void AddCell(absl::string_view text, CellKind kind, int64_t first_line, std::vec
   }
   text = absl::StripTrailingAsciiWhitespace(text);
   if (text.empty()) return;
+  if (std::optional<std::string> quoted = kind == CellKind::kCode ? UnquoteCell(text) : std::nullopt; quoted.has_value()) {
+    cells->push_back({.source = *std::move(quoted), .first_line = first_line + 1});  // below the call
+    return;
+  }
   cells->push_back({.source = kind == CellKind::kCode ? std::string(text) : Uncommented(text), .kind = kind, .first_line = first_line});
 }
 
