@@ -215,7 +215,9 @@ absl::StatusOr<wire::CellDone> Interpreter::RunCell(const wire::ExecuteCell& cel
     py::dict options;
     options["file_name"] = cell.file_name;
     options["arguments"] = cell.arguments;
+    if (!cell.environment.empty()) options["environment"] = cell.environment;
     options["call"] = cell.call;
+    if (!cell.inspect.empty()) options["inspect"] = cell.inspect;
     py::dict result = state_->run(py::str(cell.code), options);
     std::string ending = result["status"].cast<std::string>();
     done.ending = static_cast<uint64_t>(ending == "ok"            ? wire::CellEnding::kOk

@@ -20,6 +20,7 @@
 #include "base/status_macros.h"
 #include "confine/seccomp_program.h"
 #include "session/libexec.h"
+#include "session/requests.h"
 #include "session/session_impl.h"
 #include "sys/files.h"
 #include "sys/process.h"
@@ -236,11 +237,8 @@ void HostImpl::CountArtifacts(const std::vector<Artifact>& artifacts) {
 
 absl::StatusOr<std::unique_ptr<Session>> HostImpl::CreateSession(const Policy& policy, const SessionOptions& options) {
   CELLBLOCK_RETURN_IF_ERROR(ValidatePolicy(policy));
-  if (!options.environment.empty()) {  // the same rules as for the policy's own
-    Policy with_environment = policy;
-    with_environment.environment = options.environment;
-    CELLBLOCK_RETURN_IF_ERROR(ValidatePolicy(with_environment));
-  }
+  CELLBLOCK_RETURN_IF_ERROR(CheckId(options.id));
+  CELLBLOCK_RETURN_IF_ERROR(CheckVariables(policy, options.environment));
   if (++sessions_ > options_.sessions_max) {
     --sessions_;
     return absl::ResourceExhaustedError(absl::StrCat("there are ", options_.sessions_max, " sessions already (sessions_max)"));

@@ -2,7 +2,6 @@
 #include "session/session_impl.h"
 
 #include <signal.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +10,6 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
@@ -19,27 +17,20 @@
 #include "capture/utf8.h"
 #include "confine/test_layer_switches.h"
 #include "session/receipt.h"
+#include "session/requests.h"
 #include "session/workspace.h"
 #include "supervise/jail_processes.h"
 #include "supervise/memory_watch.h"
 #include "supervise/outcome.h"
 #include "sys/files.h"
 #include "sys/process.h"
+#include "sys/random_id.h"
 
 namespace cellblock::session {
 namespace {
 
 constexpr size_t kLateBytesMax = 256 * 1024;  // of each stream, written between two calls; what is beyond is dropped
-constexpr size_t kArgumentsMax = 1000;
-constexpr size_t kArgumentBytesMax = 128 * 1024;
-constexpr size_t kFileNameBytesMax = 4096;
 constexpr absl::Duration kKillDeadline = absl::Seconds(10);
-
-std::string RandomId(absl::string_view prefix) {
-  std::array<char, 16> bytes;
-  CELLBLOCK_CHECK(getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
-  return absl::StrCat(prefix, absl::BytesToHexString(absl::string_view(bytes.data(), bytes.size())));
-}
 
 void AppendBounded(int fd, std::string& text) {
   std::array<char, 65536> chunk;
@@ -75,7 +66,7 @@ void CallQueue::Leave() {
 }
 
 SessionImpl::SessionImpl(std::shared_ptr<HostImpl> host, const Policy& policy, const SessionOptions& options)
-    : host_(std::move(host)), policy_(policy), options_(options), id_(RandomId("s-")), queue_(policy.session.queue) {}
+    : host_(std::move(host)), policy_(policy), options_(options), id_(options.id.empty() ? sys::RandomId("s-") : options.id), queue_(policy.session.queue) {}
 
 SessionImpl::~SessionImpl() {
   host_->watch().Remove(this);
@@ -86,30 +77,8 @@ SessionImpl::~SessionImpl() {
   host_->SessionEnded();
 }
 
-absl::Status SessionImpl::CheckCall(absl::string_view code, const ExecuteOptions& options) const {
-  if (static_cast<int64_t>(code.size()) > policy_.limits.code_bytes) {
-    return absl::InvalidArgumentError(absl::StrCat("the code has ", code.size(), " bytes; limits.code_size allows ", policy_.limits.code_bytes));
-  }
-  if (code.find('\0') != absl::string_view::npos) return absl::InvalidArgumentError("the code holds a NUL byte; source code cannot");
-  bool is_python = options.language == Language::kPython;  // bash takes any bytes
-  if (is_python && !capture::IsValidUtf8(code)) return absl::InvalidArgumentError("the code is not UTF-8; convert it first");
-  if (is_python && !capture::IsValidUtf8(options.file_name)) return absl::InvalidArgumentError("file_name is not UTF-8");
-  size_t bytes = 0;
-  for (const std::string& argument : options.arguments) {
-    bytes += argument.size() + 1;
-    if (argument.find('\0') != std::string::npos) return absl::InvalidArgumentError("an argument holds a NUL byte");
-    if (is_python && !capture::IsValidUtf8(argument)) return absl::InvalidArgumentError("an argument is not UTF-8");
-  }
-  if (options.arguments.size() > kArgumentsMax || bytes > kArgumentBytesMax) {
-    return absl::InvalidArgumentError(absl::StrCat("at most ", kArgumentsMax, " arguments of ", kArgumentBytesMax, " bytes together"));
-  }
-  if (options.file_name.size() > kFileNameBytesMax) return absl::InvalidArgumentError(absl::StrCat("file_name is longer than ", kFileNameBytesMax, " bytes"));
-  if (options.timeout.has_value() && *options.timeout <= absl::ZeroDuration()) return absl::InvalidArgumentError("timeout must be above zero");
-  return absl::OkStatus();
-}
-
 absl::StatusOr<Record> SessionImpl::Execute(absl::string_view code, const ExecuteOptions& options) {
-  CELLBLOCK_RETURN_IF_ERROR(CheckCall(code, options));
+  CELLBLOCK_RETURN_IF_ERROR(CheckCall(policy_, code, options));
   if (!queue_.Enter()) {
     return absl::ResourceExhaustedError(absl::StrCat("a call is running and ", policy_.session.queue, " wait (session.queue); try again when one has ended"));
   }
@@ -149,7 +118,7 @@ absl::StatusOr<Record> SessionImpl::ExecuteNow(absl::string_view code, const Exe
     record.call = number;  // artifacts carry it
     CollectArtifacts(record);
   }
-  record.id = RandomId("x-");
+  record.id = options.id.empty() ? sys::RandomId("x-") : options.id;
   record.session_id = id_;
   record.call = number;
   record.receipt.layers = layers_;
@@ -185,7 +154,9 @@ absl::Status SessionImpl::RunCall(absl::string_view code, const ExecuteOptions& 
   supervise::CallParties parties = {policy_, *jail_, worker_.get(), cgroup_.get(), memory_, BeginMeter()};
   if (options.language == Language::kBash) {
     CELLBLOCK_ASSIGN_OR_RETURN(int filter, host_->FilterFor(policy_, cgroup_ != nullptr));
-    return supervise::RunBashCall(parties, code, spec_, filter, Environment(), std::move(call), record);
+    std::vector<std::string> environment = Environment();
+    for (const auto& [name, value] : options.environment) environment.push_back(absl::StrCat(name, "=", value));
+    return supervise::RunBashCall(parties, code, spec_, filter, environment, std::move(call), record);
   }
   return supervise::RunPythonCall(parties, code, std::move(call), record);
 }
@@ -330,6 +301,13 @@ absl::Status SessionImpl::MakeFolder(absl::string_view path) {
 
 absl::Status SessionImpl::GetFile(absl::string_view path, int target_fd) {
   return session::GetFile(jail_->workspace.get(), path, target_fd, policy_.limits.workspace_bytes);
+}
+
+absl::Status SessionImpl::RemoveFile(absl::string_view path) {
+  if (!queue_.Enter()) return absl::ResourceExhaustedError("too many calls wait on this session (session.queue)");
+  absl::Cleanup leave = [this] { queue_.Leave(); };
+  disk_.reset();
+  return session::RemoveFile(jail_->workspace.get(), user_id_, path);
 }
 
 absl::StatusOr<std::vector<FileEntry>> SessionImpl::ListFiles() { return session::ListFiles(jail_->workspace.get()); }

@@ -54,17 +54,19 @@ class SessionImpl : public Session, private supervise::Watched {
   absl::Status MakeFolder(absl::string_view path) override;
   absl::Status GetFile(absl::string_view path, int target_fd) override;
   absl::StatusOr<std::vector<FileEntry>> ListFiles() override;
+  absl::Status RemoveFile(absl::string_view path) override;
+  absl::StatusOr<std::string> DescribeVariables() override;
 
  private:
   SessionImpl(std::shared_ptr<HostImpl> host, const Policy& policy, const SessionOptions& options);
   absl::Status Start();
   absl::Status StartWorker(std::future<absl::Status>& jail_attached);  // an invalid future: the jail's init is attached
+  absl::StatusOr<std::string> Ask(supervise::Worker& worker, supervise::CpuMeter& meter, const char* question, absl::string_view argument, Record& record);
   confine::Spec WorkerSpec(const supervise::Zygote& zygote);
   std::vector<std::string> Environment() const;
   absl::Status CheckLayers();
   void DescribeLayers(const confine::Report& report);
 
-  absl::Status CheckCall(absl::string_view code, const ExecuteOptions& options) const;
   absl::StatusOr<Record> ExecuteNow(absl::string_view code, const ExecuteOptions& options);
   Record Rejected(const char* reason);
   absl::Status RunCall(absl::string_view code, const ExecuteOptions& options, Record& record);

@@ -163,6 +163,21 @@ absl::Status GetFile(int workspace, absl::string_view path_view, int target_fd, 
   return sys::CopyAll(file.get(), target_fd, bytes_max).status();
 }
 
+absl::Status RemoveFile(int workspace, uid_t owner, absl::string_view path_view) {
+  CELLBLOCK_RETURN_IF_ERROR(CheckPath(path_view));
+  const std::string path(path_view.data(), path_view.size());
+  const size_t slash = path.rfind('/');
+  const std::string name = path.substr(slash + 1);
+  AsOwner as_owner(owner);
+  CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd folder, sys::OpenBeneath(workspace, slash == std::string::npos ? "." : path.substr(0, slash), O_RDONLY | O_DIRECTORY));
+  if (unlinkat(folder.get(), name.c_str(), 0) == 0) return absl::OkStatus();
+  if (errno != EISDIR) return sys::ErrnoStatus(absl::StrCat("remove ", path));
+  absl::StatusOr<UniqueFd> below = sys::OpenBeneath(folder.get(), name, O_RDONLY | O_DIRECTORY);
+  size_t entries = 0;
+  if (below.ok()) EmptyBelow(below->get(), 1, entries);
+  return unlinkat(folder.get(), name.c_str(), AT_REMOVEDIR) == 0 ? absl::OkStatus() : sys::ErrnoStatus(absl::StrCat("remove folder ", path));
+}
+
 void EmptyFolder(int folder, uid_t owner) {
   AsOwner as_owner(owner);
   size_t entries = 0;

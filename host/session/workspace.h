@@ -28,6 +28,7 @@ absl::Status CheckPath(absl::string_view path);
 // `owner`: the outside id that new files belong to (as root; else the caller's own).
 absl::Status PutFile(int workspace, uid_t owner, int source_fd, absl::string_view path, int64_t bytes_max);
 absl::Status MakeFolder(int workspace, uid_t owner, absl::string_view path);
+absl::Status RemoveFile(int workspace, uid_t owner, absl::string_view path);  // a folder with all that is in it, as EmptyFolder goes
 absl::Status GetFile(int workspace, absl::string_view path, int target_fd, int64_t bytes_max);
 // A path stands as it is when it can be shown, else escaped as artifact::EscapeName does.
 absl::StatusOr<std::vector<FileEntry>> ListFiles(int workspace);

@@ -50,7 +50,9 @@ class PythonCall {
     cell.code = std::string(code.data(), code.size());
     cell.file_name = options_.execute.file_name;
     cell.arguments = options_.execute.arguments;
+    for (const auto& [name, value] : options_.execute.environment) cell.environment.push_back(absl::StrCat(name, "=", value));
     cell.call = static_cast<uint64_t>(options_.number);
+    cell.inspect = options_.inspect;
     worker_.Queue(wire::FrameType::kExecute, nonce_, wire::EncodeBody(cell));
     while (!evidence_.done.has_value() && !evidence_.exit.has_value()) CELLBLOCK_RETURN_IF_ERROR(Step());
     if (evidence_.exit.has_value()) pump_.Drain(worker_.output_fd(), worker_.errors_fd());

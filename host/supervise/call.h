@@ -32,6 +32,7 @@ struct MemorySignals {
 struct CallOptions {
   ExecuteOptions execute;
   int64_t number = 0;
+  std::string inspect;                       // see wire::ExecuteCell
   absl::Duration timeout;
   int interrupt_fd = -1;                     // eventfd, readable when the caller interrupts
   std::string late_output, late_errors;      // what stood in the pipes between calls

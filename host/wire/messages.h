@@ -166,9 +166,11 @@ struct ExecuteCell {
   std::string file_name;
   std::vector<std::string> arguments;
   uint64_t call = 0;
+  std::vector<std::string> environment;  // NAME=value, for this cell only
+  std::string inspect;                   // not empty: no cell but a question, and `code` is its argument
   template <typename A>
   void Fields(A& a) {
-    a(1, code), a(2, file_name), a(3, arguments), a(4, call);
+    a(1, code), a(2, file_name), a(3, arguments), a(4, call), a(5, environment), a(6, inspect);
   }
 };
 

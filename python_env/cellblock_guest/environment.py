@@ -101,6 +101,35 @@ def _cache_folders():
     return {"MPLCONFIGDIR": folder, "XDG_CACHE_HOME": root}
 
 
+class variables_of_call:
+    """Sets a cell's own variables, and puts back what stood in their place. What the cell itself sets otherwise is left to it."""
+
+    def __init__(self, options):
+        self.given = dict(text.split("=", 1) for text in options.get("environment") or ())
+
+    def __enter__(self):
+        if self.given:
+            self.before = {name: os.environ.get(name) for name in self.given}
+            os.environ.update(self.given)
+            self._read_time_zone()
+
+    def __exit__(self, *raised):
+        if not self.given:
+            return
+        for name, value in self.given.items():
+            if os.environ.get(name) != value:
+                continue
+            if self.before[name] is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = self.before[name]
+        self._read_time_zone()
+
+    def _read_time_zone(self):
+        if "TZ" in self.given:
+            time.tzset()
+
+
 def set_arguments(options):
     """Before each cell: sys.argv, and __file__ when the code comes from a file."""
     file_name = options.get("file_name") or ""

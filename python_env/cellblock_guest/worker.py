@@ -5,7 +5,7 @@ import os
 import sys
 import threading
 
-from . import environment, errors, interrupts, libraries, own_builtins, processes, reseed, runner, session, streams, values, zygote
+from . import environment, errors, inspection, interrupts, libraries, own_builtins, processes, reseed, runner, session, streams, values, zygote
 
 _runner = None
 
@@ -33,6 +33,8 @@ def start(emit, options):
 
 def run(code, options):
     """Runs one cell. Returns status, exit_code and the number of live Python threads beside the main one."""
+    if options.get("inspect"):
+        return _inspect(options["inspect"], code)
     status, exit_code, threads = "error", None, 0
     try:
         current = session.current
@@ -43,7 +45,8 @@ def run(code, options):
         streams.begin_call(current.called_something)
         current.called_something = "(" in code or "import" in code or "%" in code or "!" in code
         environment.set_arguments(options)
-        status, exit_code = runner.run_call(_runner, code, options)
+        with environment.variables_of_call(options):
+            status, exit_code = runner.run_call(_runner, code, options)
     except BaseException as error:
         own_builtins.check()
         own_builtins.put_back()
@@ -59,6 +62,22 @@ def run(code, options):
     except BaseException:
         session.current.in_call = False
     return {"status": status, "exit_code": exit_code, "threads": threads}
+
+
+def _inspect(question, argument):
+    """Answers a question between two cells; nothing of it stays in the namespace, the history or the counters."""
+    status = "ok"
+    try:
+        session.current.in_call = True
+        inspection.run(question, argument, _runner.shell)
+    except BaseException as error:
+        status = _salvage(error)
+    try:
+        streams.flush_all()
+        session.end_call()
+    except BaseException:
+        session.current.in_call = False
+    return {"status": status, "exit_code": None, "threads": 0}
 
 
 def _salvage(error):

@@ -126,6 +126,7 @@ struct FakeWorld {
   std::vector<HostOptions> hosts;
   std::vector<Policy> policies;
   std::vector<SessionOptions> sessions;
+  std::string variables = "{}";
   std::atomic<int> interrupts{0};
   int restarts = 0;
 
@@ -151,7 +152,7 @@ class FakeSession : public Session {
     Playback play(options);
     absl::StatusOr<Record> record = script == world_.scripts.end() ? play : script->second(play, *this);
     if (!record.ok()) return record;
-    record->id = absl::StrCat("call-", world_.calls.size());
+    record->id = options.id.empty() ? absl::StrCat("call-", world_.calls.size()) : options.id;
     record->session_id = id_;
     record->call = static_cast<int64_t>(world_.calls.size());
     record->started_at = absl::Now();
@@ -189,6 +190,10 @@ class FakeSession : public Session {
     std::vector<FileEntry> entries;
     for (const auto& [path, content] : world_.files) entries.push_back({path, static_cast<int64_t>(content.size()), absl::UnixEpoch()});
     return entries;
+  }
+  absl::StatusOr<std::string> DescribeVariables() override { return world_.variables; }
+  absl::Status RemoveFile(absl::string_view path) override {
+    return world_.files.erase(std::string(path)) == 1 ? absl::OkStatus() : absl::NotFoundError(absl::StrCat("no file ", path));
   }
   FakeWorld& world() { return world_; }
 

@@ -36,15 +36,18 @@ struct HostOptions {
 };
 
 struct SessionOptions {
+  std::string id;                   // 1 – 64 of a–z, 0–9, '-' and '_', unique; empty: a random one
   std::optional<uint64_t> seed;     // overrides policy.determinism.seed
   std::vector<std::pair<std::string, std::string>> environment;
 };
 
 struct ExecuteOptions {
+  std::string id;                           // of the record, as SessionOptions::id; empty: a random one
   Language language = Language::kPython;
   std::optional<absl::Duration> timeout;    // at most policy.limits.wall
   std::string file_name;                    // shown in tracebacks; empty: "Cell In[n]"
   std::vector<std::string> arguments;       // sys.argv[1:], or bash's $1 …; at most 1,000, 128 KiB together
+  std::vector<std::pair<std::string, std::string>> environment;  // variables set for this call only; at most 128, 64 KiB together
   // Called on the executing thread for each event as it happens; text arrives cut only at character borders.
   std::function<void(const Event&, const Record& so_far)> on_event;
 };
@@ -82,6 +85,11 @@ class Session {
   virtual absl::Status MakeFolder(absl::string_view path) = 0;
   virtual absl::Status GetFile(absl::string_view path, int target_fd) = 0;
   virtual absl::StatusOr<std::vector<FileEntry>> ListFiles() = 0;  // at most 10,000, sorted by path
+  // The interpreter's variables by name, type and size, as a JSON object (docs/http-api.md), without running code of theirs. Takes its turn
+  // like a call and is none: no number, no artifact, no trace in the namespace. kFailedPrecondition: the interpreter has ended.
+  virtual absl::StatusOr<std::string> DescribeVariables() = 0;
+  // kNotFound; a folder goes with all that is in it.
+  virtual absl::Status RemoveFile(absl::string_view path) = 0;
 };
 
 // Thread-safe. One per process is enough.

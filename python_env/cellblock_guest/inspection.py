@@ -1,0 +1,20 @@
+# Questions that the supervisor asks between calls: what the namespace holds. Worker, in the session's own interpreter; what is looked at
+# is hostile, and the answer is one JSON text.
+
+import json
+
+from . import session, values, variables
+
+BYTES_MAX = 512 * 1024
+
+
+def run(question, argument, shell):
+    """Sends the answer as a result; raises what goes wrong."""
+    if question == "variables":
+        answer = variables.describe(shell.user_ns, hidden=shell.user_ns_hidden)
+    else:
+        raise ValueError(f"no question {question!r}")
+    text = json.dumps(answer, ensure_ascii=False, allow_nan=False)
+    if len(text.encode("utf-8", "replace")) > BYTES_MAX:
+        raise ValueError("the answer is longer than it may be")
+    session.emit("result", {"mime": [("application/json", text.encode(), values.TEXT | values.JSON)], "metadata": "{}", "display_id": ""})
