@@ -9,7 +9,7 @@ if(NOT TARGET yaml-cpp::yaml-cpp)  # Debian 12's 0.7 exports the plain name
 endif()
 find_package(CLI11 REQUIRED)
 find_package(Boost 1.81 REQUIRED COMPONENTS json)
-find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto SSL)
 find_library(MAGIC_LIBRARY magic REQUIRED)
 # Another Python may stand first on PATH; the guest embeds the system's.
 if(NOT DEFINED Python_EXECUTABLE AND EXISTS /usr/bin/python3)

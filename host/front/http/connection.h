@@ -1,0 +1,407 @@
+// One connection: requests one after the other, each read within bounds and deadlines. A template over the kind of stream (plain, TLS);
+// server.cc alone includes it. Supervisor; every byte is anybody's until its token is known.
+#ifndef CELLBLOCK_FRONT_HTTP_CONNECTION_H_
+#define CELLBLOCK_FRONT_HTTP_CONNECTION_H_
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/experimental/as_tuple.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <functional>
+#include <optional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "front/http/admission.h"
+#include "front/http/body_sink.h"
+#include "front/http/event_stream.h"
+#include "front/http/server.h"
+#include "front/http/target.h"
+#include "front/http/vanished.h"
+#include "sys/random_id.h"
+
+namespace cellblock::front {
+
+// What the connections of one server share.
+struct ServerState {
+  ServerState(HttpServerOptions given, std::vector<std::string> hosts, IoThreads& io_threads, Api& answers, std::function<void(const std::string&)> cancel_call)
+      : options(std::move(given)),
+        threads(io_threads),
+        api(answers),
+        cancel(cancel_call),
+        admission(std::move(hosts), options.origins, options.tokens, &options.anonymous),
+        vanished(std::move(cancel_call)) {}
+
+  const HttpServerOptions options;
+  IoThreads& threads;
+  Api& api;
+  std::function<void(const std::string& execution_id)> cancel;
+  Admission admission;
+  VanishedClients vanished;
+  std::atomic<size_t> connections = 0;
+  std::atomic<bool> draining = false;
+};
+
+template <class Stream>
+class Connection {
+ public:
+  Connection(std::shared_ptr<ServerState> state, Stream stream) : state_(std::move(state)), stream_(std::move(stream)) {}
+
+  boost::asio::awaitable<void> Serve() {
+    while (co_await ServeOne()) {
+    }
+    lowest().expires_never();
+    boost::beast::error_code ignored;
+    lowest().socket().shutdown(boost::asio::socket_base::shutdown_send, ignored);
+  }
+
+  Stream& stream() { return stream_; }
+
+ private:
+  using Parser = boost::beast::http::request_parser<boost::beast::http::buffer_body>;
+  using HeaderParser = boost::beast::http::request_parser<boost::beast::http::empty_body>;
+  static constexpr size_t kPieceBytes = 64 * 1024;
+  static constexpr size_t kDiscardBytesMax = 1 << 20;
+  static constexpr auto kToken = boost::asio::experimental::as_tuple(boost::asio::use_awaitable);
+
+  auto& lowest() { return boost::beast::get_lowest_layer(stream_); }
+  void Deadline(absl::Duration duration) { lowest().expires_after(absl::ToChronoNanoseconds(duration)); }
+
+  // False: the connection is over.
+  boost::asio::awaitable<bool> ServeOne() {
+    namespace http = boost::beast::http;
+    HeaderParser header;
+    header.header_limit(static_cast<uint32_t>(state_->options.header_bytes_max));
+    header.body_limit(boost::none);
+    Deadline(state_->options.idle_timeout);
+    auto [error, bytes] = co_await http::async_read_header(stream_, buffer_, header, kToken);
+    if (error) co_return co_await AnswerBadHeader(error);
+    began_ = absl::Now();
+    HttpRequest request;
+    version_ = header.get().version();
+    keep_alive_ = header.get().keep_alive() && !state_->draining;
+    is_head_ = header.get().method() == http::verb::head;
+    route_ = nullptr;
+    HttpReply reply;
+    bool body_left = true;
+    if (std::optional<HttpReply> refused = Begin(header.get(), &request); refused.has_value()) {
+      reply = std::move(*refused);
+      body_left = !header.is_done() && (header.chunked() || header.content_length().value_or(0) > 0);
+    } else if (std::optional<HttpReply> failed = co_await ReadBody(header, &request, &body_left); failed.has_value()) {
+      reply = std::move(*failed);
+    } else {
+      body_left = false;
+      co_return co_await Answer(request);
+    }
+    if (body_left) keep_alive_ = false;
+    const bool more = co_await Send(request, std::move(reply));
+    if (body_left) co_await Discard();
+    co_return more && !body_left;
+  }
+
+  boost::asio::awaitable<bool> AnswerBadHeader(boost::beast::error_code error) {
+    namespace http = boost::beast::http;
+    HttpRequest request;
+    request.id = sys::RandomId("r-");
+    version_ = 11;
+    keep_alive_ = false;
+    is_head_ = false;
+    route_ = nullptr;
+    began_ = absl::Now();
+    if (error == http::error::header_limit || error == http::error::buffer_overflow) {
+      co_await Send(request, ProblemReply(431, "headers_too_large", absl::StrCat("the request's headers are longer than ", state_->options.header_bytes_max, " bytes"), request.id));
+    } else if (error.category() == http::make_error_code(http::error::bad_method).category() && error != http::error::end_of_stream && error != http::error::partial_message) {
+      co_await Send(request, ProblemReply(400, "bad_request", absl::StrCat("this is no HTTP request: ", error.message()), request.id));
+    } else {
+      co_return false;  // gone, or silent for too long
+    }
+    co_await Discard();
+    co_return false;
+  }
+
+  // The request without its body; a reply when it goes no further.
+  template <class Message>
+  std::optional<HttpReply> Begin(const Message& message, HttpRequest* request) {
+    namespace http = boost::beast::http;
+    auto field = [&](auto name) {
+      const auto value = message[name];
+      return std::string(value.data(), value.size());
+    };
+    request->method = std::string(message.method_string());
+    request->id = field("X-Request-Id");
+    if (request->id.empty() || request->id.size() > 128 || !std::all_of(request->id.begin(), request->id.end(), [](char c) { return c > 0x20 && c < 0x7f && c != '"' && c != '\\'; })) {
+      request->id = sys::RandomId("r-");
+    }
+    if (message.version() != 11 && message.version() != 10) return ProblemReply(505, "version_not_supported", "HTTP/1.1 is spoken here", request->id);
+    if (message.version() == 11 && message.count(http::field::host) != 1) return ProblemReply(400, "bad_request", "a request has one Host header", request->id);
+    if (message.count(http::field::authorization) > 1) return ProblemReply(400, "bad_request", "two Authorization headers", request->id);
+    Target target;
+    const auto raw = message.target();
+    if (!ParseTarget({raw.data(), raw.size()}, &target)) return ProblemReply(400, "bad_request", "the target is no path, or its percent-encoding is broken", request->id);
+    request->path = target.path;
+    request->query = std::move(target.query);
+    std::string allowed;
+    route_ = Api::FindRoute(request->method, request->path, &request->captured, &allowed);
+    if (std::optional<HttpReply> refused = state_->admission.Refuse(field(http::field::host), field(http::field::origin), field(http::field::authorization), route_ != nullptr && route_->open, request)) {
+      return refused;
+    }
+    if (route_ == nullptr && !allowed.empty()) {
+      HttpReply reply = ProblemReply(405, "method_not_allowed", absl::StrCat("this path takes ", allowed), request->id);
+      reply.headers.emplace_back("Allow", allowed);
+      return reply;
+    }
+    if (route_ == nullptr) return ProblemReply(404, "no_such_path", "there is nothing at this path; /v1/openapi.json lists what there is", request->id);
+    request->accept = field(http::field::accept);
+    request->if_none_match = field(http::field::if_none_match);
+    request->if_range = field(http::field::if_range);
+    request->range = field(http::field::range);
+    request->content_type = field(http::field::content_type);
+    request->idempotency_key = field("Idempotency-Key");
+    if (request->idempotency_key.size() > 255) return ProblemReply(400, "invalid_request", "Idempotency-Key: at most 255 bytes", request->id);
+    expects_continue_ = absl::EqualsIgnoreCase(field(http::field::expect), "100-continue");
+    return std::nullopt;
+  }
+
+  // How the body is taken in; a reply when it is not.
+  std::optional<HttpReply> PrepareBody(const HttpRequest& request, BodySink* sink, uint64_t* bytes_max) {
+    *bytes_max = state_->options.json_bytes_max;
+    if (route_->body == Route::Body::kFile) {
+      *bytes_max = static_cast<uint64_t>(state_->options.upload_bytes_max);
+      if (absl::Status status = sink->BeginFile(request.captured.back()); !status.ok()) return ProblemReply(status, request.id);
+      return std::nullopt;
+    }
+    const absl::StatusOr<std::string> boundary = BoundaryOf(request.content_type);
+    if (!boundary.ok()) return ProblemReply(boundary.status(), request.id);
+    if (!boundary->empty()) {
+      if (route_->body != Route::Body::kJsonOrMultipart) return ProblemReply(415, "unsupported_media_type", "this path takes JSON, not multipart/form-data", request.id);
+      *bytes_max = static_cast<uint64_t>(state_->options.upload_bytes_max);
+      if (absl::Status status = sink->BeginMultipart(*boundary); !status.ok()) return ProblemReply(status, request.id);
+    }
+    return std::nullopt;
+  }
+
+  boost::asio::awaitable<std::optional<HttpReply>> ReadBody(HeaderParser& header, HttpRequest* request, bool* body_left) {
+    namespace http = boost::beast::http;
+    BodySink sink(state_->options.incoming_folder, state_->options.json_bytes_max);
+    uint64_t bytes_max = 0;
+    const bool has_body = header.chunked() || header.content_length().value_or(0) > 0;
+    *body_left = has_body;
+    if (std::optional<HttpReply> refused = PrepareBody(*request, &sink, &bytes_max)) co_return refused;
+    auto too_large = [&] { return ProblemReply(413, "body_too_large", absl::StrCat("the body has more than ", bytes_max, " bytes"), request->id); };
+    if (header.content_length().value_or(0) > bytes_max) co_return too_large();
+    if (expects_continue_ && has_body) {
+      static constexpr absl::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+      Deadline(state_->options.transfer_timeout);
+      auto [error, bytes] = co_await boost::asio::async_write(stream_, boost::asio::buffer(kContinue.data(), kContinue.size()), kToken);
+      if (error) keep_alive_ = false;
+    }
+    Parser parser(std::move(header));
+    parser.body_limit(bytes_max);
+    uint64_t received = 0;
+    const absl::Time start = absl::Now();
+    while (has_body && !parser.is_done()) {
+      if (piece_ == nullptr) piece_ = std::make_unique<std::array<char, kPieceBytes>>();
+      parser.get().body().data = piece_->data();
+      parser.get().body().size = kPieceBytes;
+      Deadline(state_->options.transfer_timeout);
+      auto [error, bytes] = co_await http::async_read_some(stream_, buffer_, parser, kToken);
+      const size_t count = kPieceBytes - parser.get().body().size;
+      received += count;
+      if (error == http::error::body_limit) co_return too_large();
+      if (error && error != http::error::need_buffer) {
+        const bool slow = error == boost::beast::error::timeout;
+        co_return ProblemReply(slow ? 408 : 400, slow ? "too_slow" : "bad_request", slow ? "the body did not come in time" : absl::StrCat("the body was cut short: ", error.message()), request->id);
+      }
+      if (absl::Status status = sink.Write({piece_->data(), count}); !status.ok()) co_return ProblemReply(status, request->id);
+      const absl::Duration elapsed = absl::Now() - start;
+      if (elapsed > state_->options.transfer_timeout && static_cast<double>(received) < absl::ToDoubleSeconds(elapsed) * static_cast<double>(state_->options.bytes_per_second_min)) {
+        co_return ProblemReply(408, "too_slow", absl::StrCat("the body came slower than ", state_->options.bytes_per_second_min, " bytes a second"), request->id);
+      }
+    }
+    *body_left = false;
+    bytes_in_ = static_cast<int64_t>(received);
+    if (absl::Status status = sink.Finish(request); !status.ok()) co_return ProblemReply(status, request->id);
+    co_return std::nullopt;
+  }
+
+  boost::asio::awaitable<bool> Answer(HttpRequest& request) {
+    lowest().expires_never();
+    VanishedClients::Watch watch(state_->vanished, static_cast<int>(lowest().socket().native_handle()));
+    request.call_began = [watch = &watch](const std::string& id) { watch->Began(id); };
+    HttpReply reply;
+    {
+      const std::optional<IoThreads::Blocking> blocking = state_->threads.TryBlock();
+      if (blocking.has_value() || route_->open) {
+        reply = state_->api.Handle(*route_, request);
+      } else {
+        reply = ProblemReply(429, "too_many_calls", "as many requests are being worked on as may; this one was not begun", request.id);
+        reply.headers.emplace_back("Retry-After", "1");
+      }
+    }
+    co_return co_await Send(request, std::move(reply));
+  }
+
+  boost::asio::awaitable<bool> Send(const HttpRequest& request, HttpReply reply) {
+    namespace http = boost::beast::http;
+    const absl::Duration took = absl::Now() - began_;
+    if (state_->draining) keep_alive_ = false;
+    const bool streams = reply.events != nullptr;
+    const bool bodyless = reply.status == 204 || reply.status == 304;
+    if (streams && version_ == 10) keep_alive_ = false;
+    http::response<http::string_body> message{http::int_to_status(static_cast<unsigned>(reply.status)), version_};
+    message.result(static_cast<unsigned>(reply.status));
+    message.set(http::field::server, "cellblock");
+    message.set("X-Request-Id", request.id);
+    for (const auto& [name, value] : reply.headers) message.insert(name, value);
+    if (!bodyless) message.set(http::field::content_type, reply.content_type);
+    if (!streams || message.count(http::field::cache_control) == 0) message.set(http::field::cache_control, streams ? "no-cache" : "no-store");
+    if (streams) message.set("X-Accel-Buffering", "no");
+    message.keep_alive(keep_alive_);
+    const int64_t length = reply.file.valid() ? reply.file_bytes : static_cast<int64_t>(reply.body.size());
+    if (streams) {
+      message.chunked(version_ != 10);
+    } else if (!bodyless) {
+      message.content_length(static_cast<uint64_t>(length));
+    }
+    bool sent = true;
+    if (is_head_ || bodyless || streams || reply.file.valid()) {
+      http::response<http::empty_body> head(std::move(message.base()));
+      http::response_serializer<http::empty_body> serializer(head);
+      Deadline(state_->options.transfer_timeout);
+      auto [error, bytes] = co_await http::async_write_header(stream_, serializer, kToken);
+      sent = !error;
+      if (sent && streams && !is_head_) sent = co_await SendEvents(request, *reply.events);
+      if (sent && reply.file.valid() && !is_head_) sent = co_await SendFile(reply);
+    } else {
+      message.body() = std::move(reply.body);
+      sent = co_await SendMessage(message);
+    }
+    if (state_->options.on_request) {
+      state_->options.on_request({request.id, request.method, route_ == nullptr ? "" : std::string(route_->pattern), request.token == nullptr ? "" : request.token->name, reply.status, took,
+                                  std::exchange(bytes_in_, 0), streams ? 0 : length});
+    }
+    co_return sent && keep_alive_;
+  }
+
+  // A large body in pieces, each with its deadline.
+  template <class Message>
+  boost::asio::awaitable<bool> SendMessage(Message& message) {
+    namespace http = boost::beast::http;
+    http::response_serializer<http::string_body> serializer(message);
+    serializer.limit(kWritePieceBytes);
+    while (!serializer.is_done()) {
+      Deadline(state_->options.transfer_timeout);
+      auto [error, bytes] = co_await http::async_write_some(stream_, serializer, kToken);
+      if (error) co_return false;
+    }
+    co_return true;
+  }
+
+  boost::asio::awaitable<bool> SendFile(HttpReply& reply) {
+    if (piece_ == nullptr) piece_ = std::make_unique<std::array<char, kPieceBytes>>();
+    while (reply.file_bytes > 0) {
+      const size_t wanted = static_cast<size_t>(std::min<int64_t>(reply.file_bytes, kPieceBytes));
+      const ssize_t count = pread(reply.file.get(), piece_->data(), wanted, reply.file_offset);
+      if (count <= 0) co_return false;  // shorter than promised: the client sees that from its length
+      Deadline(state_->options.transfer_timeout);
+      auto [error, bytes] = co_await boost::asio::async_write(stream_, boost::asio::buffer(piece_->data(), static_cast<size_t>(count)), kToken);
+      if (error) co_return false;
+      reply.file_offset += count;
+      reply.file_bytes -= count;
+    }
+    co_return true;
+  }
+
+  boost::asio::awaitable<bool> SendEvents(const HttpRequest& request, EventStream& events) {
+    auto executor = co_await boost::asio::this_coro::executor;
+    VanishedClients::Watch watch(state_->vanished, static_cast<int>(lowest().socket().native_handle()));
+    // Shared with the thread of the call, which may tell of a change when this coroutine is over.
+    auto timer = std::make_shared<boost::asio::steady_timer>(executor);
+    events.OnChange([timer, executor] { boost::asio::post(executor, [timer] { timer->cancel(); }); });
+    bool sent = true, watched = false;
+    while (sent && !events.finished()) {
+      std::string text = events.Take();
+      if (events.overflowed()) {
+        sent = false;
+        break;
+      }
+      if (text.empty()) {
+        if (!watched && !events.execution_id().empty()) {
+          watch.Began(events.execution_id());
+          watched = true;
+        }
+        timer->expires_after(absl::ToChronoNanoseconds(state_->options.keep_alive));
+        auto [woken] = co_await timer->async_wait(kToken);
+        if (!woken) text = ": keep-alive\n\n";
+      }
+      for (size_t at = 0; sent && at < text.size(); at += kWritePieceBytes) sent = co_await SendChunk(absl::string_view(text).substr(at, kWritePieceBytes));
+    }
+    events.OnChange(nullptr);
+    if (!sent && !events.execution_id().empty()) state_->cancel(events.execution_id());
+    if (sent && version_ != 10) {
+      Deadline(state_->options.transfer_timeout);
+      auto [error, bytes] = co_await boost::asio::async_write(stream_, boost::beast::http::make_chunk_last(), kToken);
+      sent = !error;
+    }
+    co_return sent;
+  }
+
+  boost::asio::awaitable<bool> SendChunk(absl::string_view text) {
+    Deadline(state_->options.transfer_timeout);
+    const boost::asio::const_buffer piece(text.data(), text.size());
+    boost::beast::error_code failed;
+    if (version_ == 10) {
+      auto [error, bytes] = co_await boost::asio::async_write(stream_, piece, kToken);
+      failed = error;
+    } else {
+      auto [error, bytes] = co_await boost::asio::async_write(stream_, boost::beast::http::make_chunk(piece), kToken);
+      failed = error;
+    }
+    co_return !failed;
+  }
+
+  // A connection that is closed with bytes unread is reset, and the reply may be lost with it (RFC 9112, section 9.6).
+  boost::asio::awaitable<void> Discard() {
+    boost::beast::error_code ignored;
+    lowest().socket().shutdown(boost::asio::socket_base::shutdown_send, ignored);
+    if (piece_ == nullptr) piece_ = std::make_unique<std::array<char, kPieceBytes>>();
+    Deadline(absl::Seconds(2));
+    for (size_t discarded = 0; discarded < kDiscardBytesMax;) {
+      auto [error, bytes] = co_await lowest().async_read_some(boost::asio::buffer(*piece_), kToken);
+      if (error) break;
+      discarded += bytes;
+    }
+  }
+
+  static constexpr size_t kWritePieceBytes = 256 * 1024;
+
+  const std::shared_ptr<ServerState> state_;
+  Stream stream_;
+  boost::beast::flat_buffer buffer_;
+  std::unique_ptr<std::array<char, kPieceBytes>> piece_;
+  // Of the request that is being served.
+  const Route* route_ = nullptr;
+  unsigned version_ = 11;
+  bool keep_alive_ = false;
+  bool is_head_ = false;
+  bool expects_continue_ = false;
+  absl::Time began_;
+  int64_t bytes_in_ = 0;
+};
+
+}  // namespace cellblock::front
+
+#endif  // CELLBLOCK_FRONT_HTTP_CONNECTION_H_

@@ -1,0 +1,26 @@
+// Range requests (RFC 9110, section 14) on content of a known size. Pure; the header is a client's.
+#ifndef CELLBLOCK_FRONT_HTTP_RANGE_H_
+#define CELLBLOCK_FRONT_HTTP_RANGE_H_
+
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+
+namespace cellblock::front {
+
+struct Range {
+  enum class Kind { kWhole, kPart, kUnsatisfiable };
+  Kind kind = Kind::kWhole;
+  int64_t first = 0;
+  int64_t bytes = 0;
+};
+
+// One range of bytes. What is no range, or is several, is answered by the whole, as the RFC allows.
+Range ParseRange(absl::string_view header, int64_t size_bytes);
+
+// Whether an If-None-Match or If-Range header names this entity tag (given with its quotes); "*" names any.
+bool NamesTag(absl::string_view header, absl::string_view tag);
+
+}  // namespace cellblock::front
+
+#endif  // CELLBLOCK_FRONT_HTTP_RANGE_H_

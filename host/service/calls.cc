@@ -1,0 +1,312 @@
+// See service.h: calls, from the request to the record that the journal keeps.
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "base/log.h"
+#include "base/status_macros.h"
+#include "render/record_json.h"
+#include "service/errors.h"
+#include "service/running.h"
+#include "service/service.h"
+#include "sys/random_id.h"
+
+namespace cellblock::service {
+namespace {
+
+constexpr absl::Duration kTryAgainSoon = absl::Seconds(1);
+constexpr size_t kPartialBytesMax = size_t{8} << 20;  // of the events that a poll shows; the record has them all
+
+absl::string_view LanguageName(Language language) { return language == Language::kBash ? "bash" : "python"; }
+
+std::vector<store::ArtifactEntry> EntriesOf(const Record& record) {
+  std::vector<store::ArtifactEntry> entries;
+  for (const Artifact& artifact : record.artifacts) {
+    store::ArtifactEntry entry;
+    entry.id = artifact.id;
+    entry.session_id = record.session_id;
+    entry.execution_id = record.id;
+    entry.path = artifact.path;
+    entry.size_bytes = artifact.size_bytes;
+    entry.mime = artifact.mime;
+    entry.sha256 = artifact.sha256;
+    entry.created = artifact.created;
+    entry.call = artifact.call;
+    entry.image_size = artifact.image_size;
+    entry.stored_at = artifact.stored_at;
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+}  // namespace
+
+absl::StatusOr<Service::Accepted> Service::Accept(const Request& request, absl::string_view session_id, const NewCall& wanted, bool detached) {
+  if (stopping_) return Error(absl::StatusCode::kUnavailable, "stopping", "the server is stopping and takes no new calls", absl::Seconds(10));
+  CELLBLOCK_ASSIGN_OR_RETURN(const LivePtr live, Find(request, session_id));
+  Accepted accepted;
+  accepted.running = std::make_shared<Running>();
+  Running& running = *accepted.running;
+  running.live = live;
+  running.request = request;
+  running.language = wanted.language;
+  running.accepted_at = absl::Now();
+  running.detached = detached;
+  running.code = wanted.code;
+  CELLBLOCK_ASSIGN_OR_RETURN(running.id, Claim(request, sys::RandomId("x-")));
+  const bool keyed = !request.idempotency_key.empty();
+  if (keyed) {
+    const absl::StatusOr<CallAnswer> answer = AnswerFromJournal(running.id);
+    if (answer.ok()) {
+      accepted.answer = *answer;
+      return accepted;
+    }
+  }
+  absl::Status full;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto other = running_.find(running.id);
+    if (other != running_.end()) return Accepted{other->second, true, std::nullopt};
+    int64_t& calls = calls_of_[request.token->name];
+    if (static_cast<int64_t>(running_.size()) >= options_.calls_max || calls >= request.token->calls_max) {
+      full = Error(absl::StatusCode::kResourceExhausted, "too_many_calls",
+                   absl::StrCat("as many calls run or wait as may (", std::min(options_.calls_max, request.token->calls_max), "): this one was not started; try again when one has ended"), kTryAgainSoon);
+    } else {
+      ++calls;
+      running_.emplace(running.id, accepted.running);
+    }
+  }
+  if (full.ok() && (keyed || detached)) {
+    // What can be asked for again stands in the journal before it starts.
+    store::ExecutionEntry entry;
+    entry.id = running.id;
+    entry.session_id = live->facts().id;
+    entry.language = std::string(LanguageName(wanted.language));
+    entry.code = wanted.code;
+    entry.accepted_at = running.accepted_at;
+    full = journal_.AddExecution(entry);
+    running.written = full.ok();
+    if (!full.ok()) Forget(running, full);
+  }
+  if (full.ok()) return accepted;
+  if (keyed) (void)journal_.ForgetRequest(request.token->name, request.idempotency_key);
+  return full;
+}
+
+void Service::Forget(Running& running, const absl::StatusOr<CallAnswer>& answer) {
+  {
+    std::lock_guard<std::mutex> lock(running.mutex);
+    running.answer = std::make_shared<const absl::StatusOr<CallAnswer>>(answer);
+    running.done.notify_all();
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  const std::string& owner = running.request.token->name;
+  if (--calls_of_[owner] == 0) calls_of_.erase(owner);
+  running_.erase(running.id);
+  if (running_.empty()) changed_.notify_all();
+}
+
+absl::StatusOr<CallAnswer> Service::WaitFor(Running& running) {
+  std::unique_lock<std::mutex> lock(running.mutex);
+  running.done.wait(lock, [&] { return running.answer != nullptr; });
+  absl::StatusOr<CallAnswer> answer = *running.answer;
+  if (answer.ok()) answer->record.reset();
+  return answer;
+}
+
+absl::StatusOr<CallAnswer> Service::AnswerFromJournal(absl::string_view execution_id) {
+  CELLBLOCK_ASSIGN_OR_RETURN(store::ExecutionEntry entry, journal_.GetExecution(execution_id));
+  if (entry.state == store::CallState::kDone) return CallAnswer{entry.id, std::move(entry.record_json), std::nullopt};
+  if (entry.state == store::CallState::kRunning) return Error(absl::StatusCode::kNotFound, "still_running", "the call still runs");
+  // It had started, and how it ended nobody knows: it is not run again.
+  Record record;
+  record.id = entry.id;
+  record.session_id = entry.session_id;
+  record.status = CallStatus::kLost;
+  record.session_state = SessionState::kGone;
+  record.started_at = entry.accepted_at;
+  record.reason = "the server ended while the call ran: how far it came is not known";
+  return CallAnswer{entry.id, render::RenderRecordJson(record), std::move(record)};
+}
+
+absl::StatusOr<CallAnswer> Service::RunToEnd(const RunningPtr& running, const NewCall& wanted) {
+  absl::StatusOr<CallAnswer> answer = RunOnTurn(*running, wanted);
+  Forget(*running, answer);
+  return answer;
+}
+
+absl::StatusOr<CallAnswer> Service::RunOnTurn(Running& running, const NewCall& wanted) {
+  if (wanted.on_accepted) wanted.on_accepted(running.id);
+  absl::StatusOr<LiveSession::Turn> turn = running.live->TakeTurn(running.ticket);
+  if (turn.ok() && running.cancelled) turn = Error(absl::StatusCode::kAborted, "cancelled", "the call was taken back before it started");
+  if (!turn.ok()) {
+    // It never started: the next try may.
+    if (!running.request.idempotency_key.empty()) (void)journal_.ForgetRequest(running.request.token->name, running.request.idempotency_key);
+    if (!running.written) return turn.status();
+    Record record;
+    record.status = CallStatus::kRejected;
+    record.reason = std::string(turn.status().message());
+    record.started_at = running.accepted_at;
+    CallAnswer answer;
+    Keep(running, record, answer);
+    if (running.detached) return answer;
+    return turn.status();
+  }
+  running.live->CountCall();
+  running.started = true;
+  CallFacts facts = {running.live->facts(), running.request.id, running.id, LanguageName(wanted.language), wanted.code, absl::Now() - running.accepted_at};
+  for (Observer* observer : observers_) observer->CallStarted(facts);
+
+  ExecuteOptions options;
+  options.id = running.id;
+  options.language = wanted.language;
+  options.timeout = wanted.timeout;
+  options.environment = wanted.environment;
+  options.on_event = wanted.on_event;
+  if (running.detached) {
+    options.on_event = [&running, &wanted](const Event& event, const Record& so_far) {
+      if (wanted.on_event) wanted.on_event(event, so_far);
+      const std::string json = render::RenderEventJson(event, so_far);
+      std::lock_guard<std::mutex> lock(running.mutex);
+      if (running.events.size() + json.size() <= kPartialBytesMax) absl::StrAppend(&running.events, running.events.empty() ? "" : ",", json);
+    };
+  }
+  absl::StatusOr<Record> record = turn->session().Execute(wanted.code, options);
+  if (!record.ok()) {
+    // Nothing that the code did: the host could not do its work, or the request was none.
+    if (absl::IsInvalidArgument(record.status()) && !running.request.idempotency_key.empty()) {
+      (void)journal_.ForgetRequest(running.request.token->name, running.request.idempotency_key);
+    }
+    if (running.written) {
+      Record lost;
+      lost.status = absl::IsInvalidArgument(record.status()) ? CallStatus::kRejected : CallStatus::kLost;
+      lost.reason = std::string(record.status().message());
+      lost.session_state = turn->session().alive() ? SessionState::kKept : SessionState::kGone;
+      lost.started_at = running.accepted_at;
+      CallAnswer kept;
+      Keep(running, lost, kept);
+    }
+    return record.status();
+  }
+  CallAnswer answer;
+  Keep(running, *record, answer);
+  for (Observer* observer : observers_) observer->CallEnded(facts, *record);
+  answer.record = *std::move(record);
+  return answer;
+}
+
+// The answer is given after the journal has it; a journal that cannot take it is no reason to withhold it.
+void Service::Keep(Running& running, Record& record, CallAnswer& answer) {
+  record.id = running.id;
+  record.session_id = running.live->facts().id;
+  answer.execution_id = running.id;
+  answer.record_json = render::RenderRecordJson(record);
+  store::ExecutionEntry entry;
+  entry.id = running.id;
+  entry.session_id = record.session_id;
+  entry.language = std::string(LanguageName(running.language));
+  entry.accepted_at = running.accepted_at;
+  entry.state = store::CallState::kDone;
+  entry.call = record.call;
+  entry.status = std::string(CallStatusName(record.status));
+  entry.record_json = answer.record_json;
+  entry.ended_at = absl::Now();
+  entry.code = running.code;
+  const absl::StatusOr<int64_t> kept = journal_.FinishExecution(entry, EntriesOf(record));
+  for (const Artifact& artifact : record.artifacts) unlink(artifact.stored_at.c_str());  // the journal has it now, by its content
+  if (kept.ok()) return;
+  Log(LogLevel::kError, absl::StrCat("the record of ", running.id, " could not be kept: ", kept.status().message()));
+  record.receipt.limits_hit.push_back({"journal", absl::StrCat("this record and its artifacts could not be kept: ", kept.status().message())});
+  answer.record_json = render::RenderRecordJson(record);
+}
+
+absl::StatusOr<CallAnswer> Service::Execute(const Request& request, absl::string_view session_id, const NewCall& wanted) {
+  auto execute = [&]() -> absl::StatusOr<CallAnswer> {
+    CELLBLOCK_ASSIGN_OR_RETURN(Accepted accepted, Accept(request, session_id, wanted, false));
+    if (accepted.answer.has_value()) return *std::move(accepted.answer);
+    if (accepted.repeated) return WaitFor(*accepted.running);
+    return RunToEnd(accepted.running, wanted);
+  };
+  return Noted("execute", session_id, request, execute());
+}
+
+absl::StatusOr<std::string> Service::StartExecution(const Request& request, absl::string_view session_id, NewCall wanted) {
+  auto start = [&]() -> absl::StatusOr<std::string> {
+    CELLBLOCK_ASSIGN_OR_RETURN(Accepted accepted, Accept(request, session_id, wanted, true));
+    if (accepted.answer.has_value()) return accepted.answer->execution_id;
+    const std::string id = accepted.running->id;
+    if (!accepted.repeated) {
+      background_([this, running = accepted.running, call = std::move(wanted)] { (void)RunToEnd(running, call); });
+    }
+    return id;
+  };
+  return Noted("execute", session_id, request, start());
+}
+
+void Service::CancelExecution(const std::string& id) {
+  RunningPtr running;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = running_.find(id);
+    if (found == running_.end()) return;
+    running = found->second;
+  }
+  running->cancelled = true;
+  running->live->Cancel(running->ticket);
+  if (running->started) running->live->Interrupt();
+}
+
+absl::StatusOr<CallInfo> Service::GetExecution(const Request& request, absl::string_view id) {
+  RunningPtr running;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = running_.find(id);
+    if (found != running_.end()) running = found->second;
+  }
+  const absl::Status unknown = Error(absl::StatusCode::kNotFound, "execution_not_found", absl::StrCat("there is no execution \"", absl::Utf8SafeCHexEscape(id.substr(0, 100)), "\" of this token"));
+  CallInfo info;
+  if (running != nullptr) {
+    if (running->request.token != request.token) return unknown;
+    info.execution_id = running->id;
+    info.session_id = running->live->facts().id;
+    info.state = running->started ? "running" : "waiting";
+    info.accepted_at = running->accepted_at;
+    std::lock_guard<std::mutex> lock(running->mutex);
+    info.events_json = absl::StrCat("[", running->events, "]");
+    return info;
+  }
+  absl::StatusOr<store::ExecutionEntry> entry = journal_.GetExecution(id);
+  if (absl::IsNotFound(entry.status())) return unknown;
+  CELLBLOCK_RETURN_IF_ERROR(entry.status());
+  if (!FindEntry(request, entry->session_id).ok()) return unknown;
+  info.execution_id = entry->id;
+  info.session_id = entry->session_id;
+  info.accepted_at = entry->accepted_at;
+  info.state = entry->state == store::CallState::kDone ? "done" : "lost";
+  if (entry->state == store::CallState::kRunning) info.state = "running";  // its record is just being written
+  absl::StatusOr<CallAnswer> answer = AnswerFromJournal(id);
+  if (answer.ok()) info.record_json = std::move(answer->record_json);
+  return info;
+}
+
+absl::StatusOr<std::vector<CallAnswer>> Service::RunCells(const Request& request, const Run& run) {
+  if (run.cells.size() > kCellsMax) return absl::InvalidArgumentError(absl::StrCat("cells: at most ", kCellsMax));
+  CELLBLOCK_ASSIGN_OR_RETURN(const SessionInfo session, CreateSession(request, run.session));
+  absl::Cleanup close = [&] { (void)CloseSession(request, session.id); };
+  for (const auto& [path, fd] : run.files) CELLBLOCK_RETURN_IF_ERROR(PutFile(request, session.id, path, fd, "").status());
+  std::vector<CallAnswer> answers;
+  for (const NewCall& cell : run.cells) {
+    CELLBLOCK_ASSIGN_OR_RETURN(CallAnswer answer, Execute(request, session.id, cell));
+    const CallStatus status = answer.record->status;
+    answers.push_back(std::move(answer));
+    if (status != CallStatus::kOk && !run.keep_going) break;
+  }
+  return answers;
+}
+
+}  // namespace cellblock::service

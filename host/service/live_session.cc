@@ -1,0 +1,91 @@
+// See live_session.h.
+#include "service/live_session.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "service/errors.h"
+
+namespace cellblock::service {
+
+absl::Status LiveSession::EndedLocked() const {
+  return Error(absl::StatusCode::kFailedPrecondition, "session_ended", absl::StrCat("session ", facts_.id, " is ending: ", end_reason_));
+}
+
+absl::StatusOr<LiveSession::Turn> LiveSession::TakeTurn(Ticket& ticket) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (ending_) return EndedLocked();
+  const int64_t waiting_max = session_->policy().session.queue;
+  if (taken_ && static_cast<int64_t>(waiting_.size()) >= waiting_max) {
+    return Error(absl::StatusCode::kResourceExhausted, "queue_full",
+                 absl::StrCat("a call is running on session ", facts_.id, " and ", waiting_max, " wait (session.queue): it was not started; try again when one has ended"), absl::Seconds(1));
+  }
+  waiting_.push_back(&ticket);
+  turn_.wait(lock, [&] { return ticket.cancelled || ending_ || (!taken_ && waiting_.front() == &ticket); });
+  waiting_.erase(std::find(waiting_.begin(), waiting_.end(), &ticket));
+  if (ticket.cancelled || ending_) {
+    turn_.notify_all();  // it may have been the first
+    if (ending_) return EndedLocked();
+    return Error(absl::StatusCode::kAborted, "cancelled", "the call was taken out of the queue before it started");
+  }
+  taken_ = true;
+  return Turn(this);
+}
+
+void LiveSession::Cancel(Ticket& ticket) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  ticket.cancelled = true;
+  turn_.notify_all();
+}
+
+void LiveSession::GiveTurn() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  taken_ = false;
+  lease_.Use(absl::Now());
+  if (!waiting_.empty() || ending_) turn_.notify_all();
+}
+
+bool LiveSession::BeginEnd(const std::string& reason) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (ending_) return false;
+  ending_ = true;
+  end_reason_ = reason;
+  if (taken_) session_->Interrupt();
+  turn_.notify_all();
+  return true;
+}
+
+// The session's destructor ends its processes; here it must be over before the caller says so. A call that begins just now has missed
+// the interrupt of BeginEnd.
+void LiveSession::FinishEnd() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!turn_.wait_for(lock, std::chrono::seconds(1), [&] { return !taken_; })) session_->Interrupt();
+}
+
+void LiveSession::Use(absl::Time now) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  lease_.Use(now);
+}
+
+void LiveSession::Renew(absl::Time now, std::optional<absl::Duration> idle) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  lease_.Extend(now, idle.value_or(lease_.terms().idle));
+}
+
+std::string LiveSession::WhyOver(absl::Time now) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return ending_ ? "" : lease_.WhyOver(now, taken_ || !waiting_.empty());
+}
+
+LiveSession::Snapshot LiveSession::Look() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return {lease_, taken_, session_->alive(), static_cast<int64_t>(waiting_.size()), calls_};
+}
+
+void LiveSession::CountCall() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  ++calls_;
+}
+
+}  // namespace cellblock::service

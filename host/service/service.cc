@@ -1,0 +1,337 @@
+// See service.h. Sessions and the service itself; calls stand in calls.cc, files and artifacts in files.cc.
+#include "service/service.h"
+
+#include <algorithm>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "base/log.h"
+#include "base/status_macros.h"
+#include "service/errors.h"
+#include "service/running.h"
+#include "sys/random_id.h"
+
+namespace cellblock::service {
+namespace {
+
+constexpr absl::Duration kPruneEvery = absl::Minutes(10);
+constexpr absl::Duration kTryAgainSoon = absl::Seconds(1);
+constexpr absl::Duration kTryAgainLater = absl::Seconds(10);
+
+absl::StatusOr<LeaseTerms> TermsFor(const NewSession& wanted, const Policy& policy) {
+  LeaseTerms terms = {wanted.idle.value_or(policy.session.idle), wanted.life.value_or(policy.session.life)};
+  auto refuse = [&](absl::string_view field, absl::Duration asked, absl::Duration allowed, absl::string_view key) {
+    return absl::InvalidArgumentError(absl::StrCat(field, ": ", absl::FormatDuration(asked), " is not from 1s to ", absl::FormatDuration(allowed), ", which policy ", policy.name, " allows (", key, ")"));
+  };
+  if (terms.life < absl::Seconds(1) || terms.life > policy.session.life) return refuse("max_life_seconds", terms.life, policy.session.life, "session.life");
+  if (terms.idle < absl::Seconds(1) || terms.idle > policy.session.idle) return refuse("idle_timeout_seconds", terms.idle, policy.session.idle, "session.idle");
+  terms.idle = std::min(terms.idle, terms.life);
+  return terms;
+}
+
+}  // namespace
+
+Service::Service(ServiceOptions options, HostFactory hosts, PolicyShelf& policies, store::Journal& journal, std::vector<Observer*> observers,
+                 std::function<void(std::function<void()>)> background)
+    : options_(std::move(options)),
+      hosts_(std::move(hosts)),
+      policies_(policies),
+      journal_(journal),
+      observers_(std::move(observers)),
+      background_(std::move(background)) {}
+
+Service::~Service() { Stop(absl::ZeroDuration()); }
+
+absl::Status Service::NotedStatus(absl::string_view verb, absl::string_view session_id, const Request& request, absl::Status result) {
+  if (result.ok()) return result;
+  for (Observer* observer : observers_) observer->Refused(verb, session_id, {request.token->name, request.id}, result);
+  return result;
+}
+
+// ------------------------------------------------------------------------------------------------------------------- sessions
+
+absl::StatusOr<store::SessionEntry> Service::FindEntry(const Request& request, absl::string_view id) {
+  absl::StatusOr<store::SessionEntry> entry = journal_.GetSession(id);
+  // Another's session and none are one answer: ids say nothing to who guesses them.
+  if (absl::IsNotFound(entry.status()) || (entry.ok() && entry->owner != request.token->name)) {
+    return Error(absl::StatusCode::kNotFound, "session_not_found", absl::StrCat("there is no session \"", absl::Utf8SafeCHexEscape(id.substr(0, 100)), "\" of this token"));
+  }
+  return entry;
+}
+
+absl::Status Service::WhyNotLive(const Request& request, absl::string_view id) {
+  CELLBLOCK_ASSIGN_OR_RETURN(store::SessionEntry entry, FindEntry(request, id));
+  if (entry.state == store::LifeState::kLive) return Error(absl::StatusCode::kUnavailable, "session_ended", absl::StrCat("session ", entry.id, " is just ending"), kTryAgainSoon);
+  const absl::string_view state = store::LifeStateName(entry.state);
+  return Error(absl::StatusCode::kFailedPrecondition, absl::StrCat("session_", state),
+               absl::StrCat("session ", entry.id, " ", state == "expired" ? "expired" : state == "died" ? "died" : "was closed", " at ",
+                            absl::FormatTime(absl::RFC3339_sec, entry.ended_at, absl::UTCTimeZone()), ": ", entry.reason, "; create a new one"));
+}
+
+absl::StatusOr<Service::LivePtr> Service::Find(const Request& request, absl::string_view id) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = sessions_.find(id);
+    if (found != sessions_.end() && found->second != nullptr && found->second->facts().owner == request.token->name) return found->second;
+  }
+  return WhyNotLive(request, id);
+}
+
+SessionInfo Service::Describe(LiveSession& live) const {
+  const LiveSession::Snapshot look = live.Look();
+  SessionInfo info;
+  info.id = live.facts().id;
+  info.policy = live.facts().policy;
+  info.state = look.busy ? "busy" : look.alive ? "idle" : "no_interpreter";
+  info.created_at = look.lease.created_at();
+  info.last_used_at = look.lease.last_used_at();
+  info.expires_at = look.lease.ExpiresAt(look.busy);
+  info.life_ends_at = look.lease.life_ends_at();
+  info.idle = look.lease.terms().idle;
+  info.calls = look.calls;
+  info.waiting = look.waiting;
+  info.layers = live.session().layers();
+  info.metadata_json = live.metadata_json();
+  return info;
+}
+
+SessionInfo Service::Describe(const store::SessionEntry& entry) const {
+  SessionInfo info;
+  info.id = entry.id;
+  info.policy = entry.policy;
+  info.state = std::string(store::LifeStateName(entry.state));
+  info.created_at = entry.created_at;
+  info.metadata_json = entry.metadata_json;
+  info.ended_at = entry.ended_at;
+  info.reason = entry.reason;
+  info.number = entry.number;
+  return info;
+}
+
+absl::Status Service::CountIn(const Token& token) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (sessions_counted_ >= options_.sessions_max) {
+    return Error(absl::StatusCode::kResourceExhausted, "too_many_sessions", absl::StrCat("the server holds ", options_.sessions_max, " sessions, as many as it may (sessions_max); try again later"),
+                 kTryAgainLater);
+  }
+  if (sessions_of_[token.name] >= token.sessions_max) {
+    return Error(absl::StatusCode::kResourceExhausted, "too_many_sessions",
+                 absl::StrCat("token ", token.name, " holds ", token.sessions_max, " sessions, as many as it may; close one, or wait until one expires"), kTryAgainLater);
+  }
+  ++sessions_counted_;
+  ++sessions_of_[token.name];
+  return absl::OkStatus();
+}
+
+void Service::CountOut(const std::string& owner) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  --sessions_counted_;
+  if (--sessions_of_[owner] == 0) sessions_of_.erase(owner);
+  changed_.notify_all();
+}
+
+absl::StatusOr<std::string> Service::Claim(const Request& request, absl::string_view target) {
+  if (request.idempotency_key.empty()) return std::string(target);
+  absl::StatusOr<std::string> claimed = journal_.ClaimRequest(request.token->name, request.idempotency_key, request.content_sha256, target, absl::Now());
+  if (absl::IsFailedPrecondition(claimed.status())) {
+    return Error(absl::StatusCode::kInvalidArgument, "idempotency_key_reused", "the idempotency key was used for another request; a key stands for one request, sent again unchanged");
+  }
+  return claimed;
+}
+
+absl::StatusOr<SessionInfo> Service::CreateSession(const Request& request, const NewSession& wanted) {
+  auto create = [&]() -> absl::StatusOr<SessionInfo> {
+    CELLBLOCK_ASSIGN_OR_RETURN(const std::string id, Claim(request, sys::RandomId("s-")));
+    if (!request.idempotency_key.empty()) {
+      if (absl::StatusOr<SessionInfo> made = GetSession(request, id); !absl::IsNotFound(made.status())) return made;
+    }
+    // An id whose session is not there was claimed a moment ago, or before a crash: whoever enters it here makes it.
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (!sessions_.try_emplace(id, nullptr).second) {
+        return Error(absl::StatusCode::kAborted, "request_in_progress", "the same request is being worked on; ask again for its answer", kTryAgainSoon);
+      }
+    }
+    absl::StatusOr<SessionInfo> made = MakeSession(request, wanted, id);
+    if (made.ok()) return made;
+    if (!request.idempotency_key.empty()) (void)journal_.ForgetRequest(request.token->name, request.idempotency_key);
+    std::lock_guard<std::mutex> lock(mutex_);
+    sessions_.erase(id);
+    return made;
+  };
+  return Noted("create_session", "", request, create());
+}
+
+absl::StatusOr<SessionInfo> Service::MakeSession(const Request& request, const NewSession& wanted, const std::string& id) {
+  const absl::Time began = absl::Now();
+  const Token& token = *request.token;
+  if (stopping_) return Error(absl::StatusCode::kUnavailable, "stopping", "the server is stopping and takes no new sessions", kTryAgainLater);
+  if (wanted.metadata_json.size() > kMetadataBytesMax) return absl::InvalidArgumentError(absl::StrCat("metadata: more than ", kMetadataBytesMax, " bytes"));
+  CELLBLOCK_ASSIGN_OR_RETURN(Policy policy, policies_.Find(wanted.policy));
+  if (!MayUsePolicy(token, wanted.policy)) {
+    return Error(absl::StatusCode::kPermissionDenied, "policy_not_allowed", absl::StrCat("token ", token.name, " may not use policy ", wanted.policy));
+  }
+  policy = WithLimitsOf(token, std::move(policy));
+  CELLBLOCK_ASSIGN_OR_RETURN(const LeaseTerms terms, TermsFor(wanted, policy));
+  CELLBLOCK_RETURN_IF_ERROR(CountIn(token));
+  absl::Cleanup count_out = [&] { CountOut(token.name); };
+  CELLBLOCK_ASSIGN_OR_RETURN(Host * host, hosts_(policy.python.environment));
+  SessionOptions session_options;
+  session_options.id = id;
+  session_options.seed = wanted.seed;
+  session_options.environment = wanted.environment;
+  CELLBLOCK_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, host->CreateSession(policy, session_options));
+  store::SessionEntry entry;
+  entry.id = id;
+  entry.owner = token.name;
+  entry.policy = wanted.policy;
+  entry.metadata_json = wanted.metadata_json;
+  entry.created_at = absl::Now();
+  CELLBLOCK_RETURN_IF_ERROR(journal_.AddSession(entry));
+  const SessionFacts facts = {id, token.name, wanted.policy};
+  const LivePtr live = std::make_shared<LiveSession>(facts, wanted.metadata_json, terms, entry.created_at, std::move(session));
+  SessionInfo info = Describe(*live);  // as it is made: whoever learns of it sees it so
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    sessions_[id] = live;
+  }
+  std::move(count_out).Cancel();
+  for (Observer* observer : observers_) observer->SessionCreated(facts, {token.name, request.id}, absl::Now() - began);
+  return info;
+}
+
+absl::StatusOr<SessionInfo> Service::GetSession(const Request& request, absl::string_view id) {
+  CELLBLOCK_ASSIGN_OR_RETURN(const LivePtr live, Find(request, id));
+  return Describe(*live);
+}
+
+absl::StatusOr<std::vector<SessionInfo>> Service::ListSessions(const Request& request, int64_t before, int64_t count) {
+  CELLBLOCK_ASSIGN_OR_RETURN(const std::vector<store::SessionEntry> entries, journal_.ListSessions(request.token->name, before, count));
+  std::vector<SessionInfo> list;
+  for (const store::SessionEntry& entry : entries) {
+    absl::StatusOr<LivePtr> live = absl::NotFoundError("");
+    if (entry.state == store::LifeState::kLive) live = Find(request, entry.id);
+    list.push_back(live.ok() ? Describe(**live) : Describe(entry));
+    list.back().number = entry.number;
+  }
+  return list;
+}
+
+absl::StatusOr<SessionInfo> Service::RenewSession(const Request& request, absl::string_view id, std::optional<absl::Duration> idle) {
+  auto renew = [&]() -> absl::StatusOr<SessionInfo> {
+    CELLBLOCK_ASSIGN_OR_RETURN(const LivePtr live, Find(request, id));
+    const absl::Duration allowed = live->session().policy().session.idle;
+    if (idle.has_value() && (*idle < absl::Seconds(1) || *idle > allowed)) {
+      return absl::InvalidArgumentError(absl::StrCat("idle_timeout_seconds: ", absl::FormatDuration(*idle), " is not from 1s to ", absl::FormatDuration(allowed), " (session.idle)"));
+    }
+    live->Renew(absl::Now(), idle);
+    return Describe(*live);
+  };
+  return Noted("renew", id, request, renew());
+}
+
+absl::StatusOr<SessionInfo> Service::RestartSession(const Request& request, absl::string_view id) {
+  auto restart = [&]() -> absl::StatusOr<SessionInfo> {
+    CELLBLOCK_ASSIGN_OR_RETURN(const LivePtr live, Find(request, id));
+    LiveSession::Ticket ticket;
+    {
+      CELLBLOCK_ASSIGN_OR_RETURN(LiveSession::Turn turn, live->TakeTurn(ticket));
+      CELLBLOCK_RETURN_IF_ERROR(turn.session().Restart());
+    }
+    return Describe(*live);
+  };
+  return Noted("restart", id, request, restart());
+}
+
+absl::Status Service::InterruptSession(const Request& request, absl::string_view id) {
+  const absl::StatusOr<LivePtr> live = Find(request, id);
+  if (live.ok()) (*live)->Interrupt();
+  return NotedStatus("interrupt", id, request, live.status());
+}
+
+absl::Status Service::CloseSession(const Request& request, absl::string_view id) {
+  absl::StatusOr<LivePtr> live = Find(request, id);
+  if (live.ok()) {
+    End(*live, store::LifeState::kClosed, "its owner closed it");
+    return absl::OkStatus();
+  }
+  // Whoever asks twice wanted it gone, and it is.
+  const absl::StatusOr<store::SessionEntry> entry = FindEntry(request, id);
+  return NotedStatus("close", id, request, entry.status());
+}
+
+void Service::End(const LivePtr& live, store::LifeState state, const std::string& reason) {
+  if (!live->BeginEnd(reason)) return;
+  live->FinishEnd();
+  const SessionFacts& facts = live->facts();
+  if (absl::Status ended = journal_.EndSession(facts.id, state, reason, absl::Now()); !ended.ok()) {
+    Log(LogLevel::kError, absl::StrCat("the end of session ", facts.id, " could not be kept: ", ended.message()));
+  }
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    sessions_.erase(facts.id);
+  }
+  for (Observer* observer : observers_) observer->SessionEnded(facts, store::LifeStateName(state), reason);
+  CountOut(facts.owner);
+}
+
+// -------------------------------------------------------------------------------------------------------------------- the service
+
+void Service::Sweep(absl::Time now) {
+  std::vector<LivePtr> live;
+  bool prune = false;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [id, session] : sessions_) {
+      if (session != nullptr) live.push_back(session);
+    }
+    if (now - pruned_at_ >= kPruneEvery) {
+      prune = true;
+      pruned_at_ = now;
+    }
+  }
+  for (const LivePtr& session : live) {
+    const std::string why = session->WhyOver(now);
+    if (!why.empty()) background_([this, session, why] { End(session, store::LifeState::kExpired, why); });
+  }
+  if (!prune) return;
+  background_([this, now] {
+    if (absl::Status pruned = journal_.Prune(now); !pruned.ok()) Log(LogLevel::kError, absl::StrCat("old entries of the journal could not be removed: ", pruned.message()));
+  });
+}
+
+void Service::Stop(absl::Duration limit) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (stopping_.exchange(true)) return;
+  changed_.wait_for(lock, absl::ToChronoMilliseconds(limit), [&] { return running_.empty(); });
+  std::vector<LivePtr> live;
+  for (const auto& [id, session] : sessions_) {
+    if (session != nullptr) live.push_back(session);
+  }
+  lock.unlock();
+  // All are told before the first is waited for.
+  for (const LivePtr& session : live) session->Interrupt();
+  for (const LivePtr& session : live) End(session, store::LifeState::kClosed, "the server was stopped");
+  live.clear();
+  lock.lock();
+  changed_.wait(lock, [&] { return running_.empty() && sessions_counted_ == 0; });
+}
+
+Service::Counts Service::Count() {
+  Counts counts;
+  std::vector<LivePtr> live;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [id, session] : sessions_) {
+      if (session != nullptr) live.push_back(session);
+    }
+    for (const auto& [id, running] : running_) ++(running->started ? counts.calls_running : counts.calls_waiting);
+  }
+  counts.sessions = static_cast<int64_t>(live.size());
+  for (const LivePtr& session : live) counts.busy_sessions += session->Look().busy ? 1 : 0;
+  return counts;
+}
+
+}  // namespace cellblock::service

@@ -1,0 +1,234 @@
+// What the service does, without any protocol: sessions, calls, files, artifacts, each for a token. Every front calls these verbs and
+// nothing below them. Supervisor. Thread-safe. Verbs block: a call until its end, what changes a session until its turn.
+//
+// Errors carry a stable code (service/errors.h). Of every verb that names a session: session_not_found (also another token's),
+// session_expired, session_closed, session_died (each with when and why).
+#ifndef CELLBLOCK_SERVICE_SERVICE_H_
+#define CELLBLOCK_SERVICE_SERVICE_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "artifact/mime.h"
+#include "cellblock/host.h"
+#include "service/access.h"
+#include "service/live_session.h"
+#include "service/observer.h"
+#include "service/policy_shelf.h"
+#include "store/journal.h"
+
+namespace cellblock::service {
+
+inline constexpr size_t kMetadataBytesMax = 16 * 1024;
+inline constexpr size_t kCellsMax = 1000;          // of one RunCells
+
+struct ServiceOptions {
+  int64_t sessions_max = 256;                      // live at once, of all tokens
+  int64_t calls_max = 1024;                        // running and waiting at once, of all tokens: each holds a thread
+  std::string incoming_folder;                     // uploads on their way; on the journal's file system
+};
+
+// Who asks for what.
+struct Request {
+  const Token* token = nullptr;                    // outlives the service
+  std::string id;                                  // for logs
+  // Both for create and execute: a request that carries a key runs once, however often it is sent.
+  std::string idempotency_key;
+  std::string content_sha256;                      // of what the key stands for
+};
+
+struct NewSession {
+  std::string policy = "default";
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::optional<uint64_t> seed;
+  std::optional<absl::Duration> idle;              // at most the policy's
+  std::optional<absl::Duration> life;              // at most the policy's
+  std::string metadata_json = "{}";                // an object of the caller's
+};
+
+struct SessionInfo {
+  std::string id;
+  std::string policy;
+  std::string state;                               // idle, busy, no_interpreter (restart it), closed, expired, died
+  absl::Time created_at;
+  absl::Time last_used_at = absl::InfinitePast();  // this and the next two: of a live one
+  absl::Time expires_at = absl::InfiniteFuture();
+  absl::Time life_ends_at = absl::InfiniteFuture();
+  absl::Duration idle;
+  int64_t calls = 0;
+  int64_t waiting = 0;
+  std::vector<Layer> layers;
+  std::string metadata_json = "{}";
+  absl::Time ended_at = absl::InfiniteFuture();
+  std::string reason;                              // why it ended
+  int64_t number = 0;                              // its place in the list
+};
+
+struct NewCall {
+  std::string code;
+  Language language = Language::kPython;
+  std::optional<absl::Duration> timeout;
+  std::vector<std::pair<std::string, std::string>> environment;
+  // As ExecuteOptions::on_event; not for a repeated request, whose call runs or ran elsewhere.
+  std::function<void(const Event&, const Record& so_far)> on_event;
+  // Told the execution's id before it waits for its turn.
+  std::function<void(const std::string& execution_id)> on_accepted;
+};
+
+struct CallAnswer {
+  std::string execution_id;
+  std::string record_json;
+  std::optional<Record> record;                    // none for a repeated request
+};
+
+struct CallInfo {
+  std::string execution_id;
+  std::string session_id;
+  std::string state;                               // waiting, running, done, lost
+  absl::Time accepted_at;
+  std::string record_json;                         // once it is done
+  std::string events_json;                         // else, of a detached one: a list, so far
+  std::string reason;                              // lost: why
+};
+
+struct FileInfo {
+  FileEntry entry;
+  std::string sha256;                              // empty in lists
+  std::string mime;
+};
+
+class Service {
+ public:
+  using HostFactory = std::function<absl::StatusOr<Host*>(const std::string& environment)>;  // by a policy's python.environment; thread-safe
+
+  // All outlive the service. `background` runs what nobody waits for, on a thread that may block.
+  Service(ServiceOptions options, HostFactory hosts, PolicyShelf& policies, store::Journal& journal, std::vector<Observer*> observers,
+          std::function<void(std::function<void()>)> background);
+  ~Service();                                      // as Stop()
+
+  // ---- sessions ----
+  absl::StatusOr<SessionInfo> CreateSession(const Request& request, const NewSession& wanted);
+  absl::StatusOr<SessionInfo> GetSession(const Request& request, absl::string_view id);
+  absl::StatusOr<std::vector<SessionInfo>> ListSessions(const Request& request, int64_t before, int64_t count);  // newest first, ended ones too
+  absl::StatusOr<SessionInfo> RenewSession(const Request& request, absl::string_view id, std::optional<absl::Duration> idle);
+  absl::StatusOr<SessionInfo> RestartSession(const Request& request, absl::string_view id);
+  absl::Status InterruptSession(const Request& request, absl::string_view id);  // what runs; those who wait stay
+  absl::Status CloseSession(const Request& request, absl::string_view id);      // OK for one that has ended
+
+  // ---- calls ----
+  absl::StatusOr<CallAnswer> Execute(const Request& request, absl::string_view session_id, const NewCall& wanted);
+  absl::StatusOr<std::string> StartExecution(const Request& request, absl::string_view session_id, NewCall wanted);  // its id
+  absl::StatusOr<CallInfo> GetExecution(const Request& request, absl::string_view id);
+  // Interrupts it, or takes it out of the queue. By its id alone: for whoever was told it.
+  void CancelExecution(const std::string& id);
+
+  // Cells one after the other in a session of their own, which is closed then; stops at the first that does not end ok unless
+  // `keep_going`. `files`: path and an open descriptor.
+  struct Run {
+    NewSession session;
+    std::vector<NewCall> cells;
+    std::vector<std::pair<std::string, int>> files;
+    bool keep_going = false;
+  };
+  absl::StatusOr<std::vector<CallAnswer>> RunCells(const Request& request, const Run& run);
+
+  // ---- files ----
+  absl::StatusOr<FileInfo> PutFile(const Request& request, absl::string_view session_id, absl::string_view path, int source_fd, absl::string_view sha256);
+  absl::StatusOr<std::vector<FileInfo>> ListFiles(const Request& request, absl::string_view session_id);
+  // `target_fd`: an empty file of the caller's.
+  absl::StatusOr<FileInfo> GetFile(const Request& request, absl::string_view session_id, absl::string_view path, int target_fd);
+  absl::Status RemoveFile(const Request& request, absl::string_view session_id, absl::string_view path);
+  // JSON of the session's own making: an object, and otherwise as little to be trusted as any output of it.
+  absl::StatusOr<std::string> DescribeVariables(const Request& request, absl::string_view session_id);
+
+  // ---- what calls left; of ended sessions too ----
+  absl::StatusOr<std::vector<store::ArtifactEntry>> ListArtifacts(const Request& request, absl::string_view session_id, int64_t after, int64_t count);
+  struct OpenedArtifact {
+    store::ArtifactEntry entry;
+    UniqueFd content;
+  };
+  absl::StatusOr<OpenedArtifact> OpenArtifact(const Request& request, absl::string_view id);
+  absl::StatusOr<std::string> PolicyNameOf(const Request& request, absl::string_view session_id);
+  // `visit` gets every call of a session in order.
+  absl::Status ForEachExecution(const Request& request, absl::string_view session_id, absl::FunctionRef<void(const store::ExecutionEntry&)> visit);
+
+  // ---- the service itself ----
+  std::shared_ptr<const PolicyShelf::Policies> policies() const { return policies_.all(); }
+  // Ends what has expired. Call about once a second.
+  void Sweep(absl::Time now);
+  // Nothing new from now on; waits up to `limit` for the calls, interrupts them then, ends every session. Once.
+  void Stop(absl::Duration limit);
+  bool stopping() const { return stopping_; }
+  struct Counts {
+    int64_t sessions = 0, busy_sessions = 0, calls_running = 0, calls_waiting = 0;
+  };
+  Counts Count();
+  const ServiceOptions& options() const { return options_; }
+
+ private:
+  struct Running;                                  // an accepted call until its record is kept
+  using LivePtr = std::shared_ptr<LiveSession>;
+  using RunningPtr = std::shared_ptr<Running>;
+
+  absl::StatusOr<LivePtr> Find(const Request& request, absl::string_view id);
+  absl::Status WhyNotLive(const Request& request, absl::string_view id);
+  absl::StatusOr<store::SessionEntry> FindEntry(const Request& request, absl::string_view id);
+  SessionInfo Describe(LiveSession& live) const;
+  SessionInfo Describe(const store::SessionEntry& entry) const;
+  absl::StatusOr<SessionInfo> MakeSession(const Request& request, const NewSession& wanted, const std::string& id);
+  absl::StatusOr<std::string> Claim(const Request& request, absl::string_view target);
+  absl::Status CountIn(const Token& token);
+  void CountOut(const std::string& owner);
+  void End(const LivePtr& live, store::LifeState state, const std::string& reason);
+
+  struct Accepted {
+    RunningPtr running;
+    bool repeated = false;                         // somebody else runs it
+    std::optional<CallAnswer> answer;              // it has run
+  };
+  absl::StatusOr<Accepted> Accept(const Request& request, absl::string_view session_id, const NewCall& wanted, bool detached);
+  absl::StatusOr<CallAnswer> RunToEnd(const RunningPtr& running, const NewCall& wanted);
+  absl::StatusOr<CallAnswer> RunOnTurn(Running& running, const NewCall& wanted);
+  void Keep(Running& running, Record& record, CallAnswer& answer);
+  void Forget(Running& running, const absl::StatusOr<CallAnswer>& answer);
+  absl::StatusOr<CallAnswer> WaitFor(Running& running);
+  absl::StatusOr<CallAnswer> AnswerFromJournal(absl::string_view execution_id);
+  template <typename T>
+  absl::StatusOr<T> Noted(absl::string_view verb, absl::string_view session_id, const Request& request, absl::StatusOr<T> result);
+  absl::Status NotedStatus(absl::string_view verb, absl::string_view session_id, const Request& request, absl::Status result);
+
+  const ServiceOptions options_;
+  const HostFactory hosts_;
+  PolicyShelf& policies_;
+  store::Journal& journal_;
+  const std::vector<Observer*> observers_;
+  const std::function<void(std::function<void()>)> background_;
+  artifact::MimeSniffer sniffer_;
+  std::atomic<bool> stopping_ = false;
+  std::mutex mutex_;                               // of what follows
+  std::condition_variable changed_;                // a call or a session ended
+  absl::flat_hash_map<std::string, LivePtr> sessions_;  // null: being made
+  int64_t sessions_counted_ = 0;                   // with those being made or ended
+  std::map<std::string, int64_t> sessions_of_;     // by owner
+  absl::flat_hash_map<std::string, RunningPtr> running_;
+  std::map<std::string, int64_t> calls_of_;        // by owner
+  absl::Time pruned_at_ = absl::InfinitePast();
+};
+
+}  // namespace cellblock::service
+
+#endif  // CELLBLOCK_SERVICE_SERVICE_H_
