@@ -220,10 +220,84 @@ absl::StatusOr<Invocation> ParseDoctor(const Arguments& arguments, const Argumen
   return options;
 }
 
+absl::Status ReadDuration(const std::string& flag, const std::string& text, absl::Duration* value) {
+  if (text.empty()) return absl::OkStatus();
+  absl::StatusOr<absl::Duration> duration = policy::ParseDuration(text);
+  if (!duration.ok()) return Wrong(absl::StrCat(flag, " ", NeutralizeLine(text), ": ", duration.status().message()));
+  *value = *duration;
+  return absl::OkStatus();
+}
+
+absl::Status ReadCount(const std::string& flag, const std::string& text, int64_t lowest, int64_t highest, int64_t* value) {
+  if (text.empty()) return absl::OkStatus();
+  const absl::StatusOr<uint64_t> count = policy::ParseCount(text);
+  if (!count.ok() || *count < static_cast<uint64_t>(lowest) || *count > static_cast<uint64_t>(highest)) {
+    return Wrong(absl::StrCat(flag, " ", NeutralizeLine(text), ": a whole number from ", lowest, " to ", highest, " is wanted"));
+  }
+  *value = static_cast<int64_t>(*count);
+  return absl::OkStatus();
+}
+
+// "127.0.0.1:8765", "[::1]:0", ":8765", "8765".
+absl::Status ReadListen(const std::string& text, ServeOptions* options) {
+  if (text.empty()) return absl::OkStatus();
+  const size_t colon = text.rfind(':');
+  const bool has_address = colon != std::string::npos && colon > 0;
+  std::string address = has_address ? text.substr(0, colon) : options->address;
+  if (absl::StartsWith(address, "[") && absl::EndsWith(address, "]")) address = address.substr(1, address.size() - 2);
+  int64_t port = 0;
+  CELLBLOCK_RETURN_IF_ERROR(ReadCount("--listen", colon == std::string::npos ? text : text.substr(colon + 1), 0, 65535, &port));
+  options->address = address == "localhost" ? "127.0.0.1" : address;
+  options->port = static_cast<uint16_t>(port);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Invocation> ParseServe(const Arguments& arguments, const Arguments& rest) {
+  CLI::App app;
+  app.set_help_flag();
+  ServeOptions options;
+  std::string listen, sessions, calls, kept_bytes, kept_for, drain;
+  app.add_option("--listen", listen);
+  app.add_option("--unix", options.unix_path);
+  app.add_option("--state", options.state);
+  app.add_option("--policies", options.policies);
+  app.add_option("--python-env", options.python_environment);
+  app.add_option("--tokens", options.tokens);
+  app.add_flag("--no-token", options.no_token);
+  app.add_option("--tls-cert", options.certificate);
+  app.add_option("--tls-key", options.key);
+  app.add_option("--host", options.hosts)->allow_extra_args(false);
+  app.add_option("--origin", options.origins)->allow_extra_args(false);
+  app.add_option("--sessions", sessions);
+  app.add_option("--calls", calls);
+  app.add_option("--keep-bytes", kept_bytes);
+  app.add_option("--keep-for", kept_for);
+  app.add_option("--drain", drain);
+  app.add_option("--audit", options.audit);
+  app.add_flag("--audit-code", options.audit_code);
+  app.add_option("--log", options.log);
+  CELLBLOCK_RETURN_IF_ERROR(Parse(app, arguments));
+  if (!rest.empty()) return Wrong("serve takes no arguments behind --");
+  if (!listen.empty() && !options.unix_path.empty()) return Wrong("--listen and --unix are two answers to one question; give one");
+  if (options.no_token && !options.tokens.empty()) return Wrong("--tokens and --no-token contradict each other; give one");
+  CELLBLOCK_RETURN_IF_ERROR(ReadListen(listen, &options));
+  CELLBLOCK_RETURN_IF_ERROR(ReadCount("--sessions", sessions, 1, 100'000, &options.sessions_max));
+  CELLBLOCK_RETURN_IF_ERROR(ReadCount("--calls", calls, 1, 100'000, &options.calls_max));
+  CELLBLOCK_RETURN_IF_ERROR(ReadDuration("--keep-for", kept_for, &options.kept_for));
+  CELLBLOCK_RETURN_IF_ERROR(ReadDuration("--drain", drain, &options.drain));
+  if (!kept_bytes.empty()) {
+    absl::StatusOr<int64_t> bytes = policy::ParseSize(kept_bytes);
+    if (!bytes.ok()) return Wrong(absl::StrCat("--keep-bytes ", NeutralizeLine(kept_bytes), ": ", bytes.status().message()));
+    options.kept_bytes_max = *bytes;
+  }
+  return options;
+}
+
 const std::vector<Command>& Commands() {
   static const auto* const commands = new std::vector<Command>{
       {"run", kRunHelp, ParseRun},
       {"repl", kReplHelp, ParseRepl},
+      {"serve", kServeHelp, ParseServe},
       {"policy", kPolicyHelp, ParsePolicy},
       {"doctor", kDoctorHelp, ParseDoctor},
   };

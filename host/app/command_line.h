@@ -10,6 +10,7 @@
 #include "app/policy_command.h"
 #include "app/repl_command.h"
 #include "app/run_command.h"
+#include "app/serve_command.h"
 
 namespace cellblock::app {
 
@@ -19,7 +20,7 @@ struct Answer {
   bool is_error = false;  // to standard error, and exit code 2
 };
 
-using Invocation = std::variant<RunOptions, ReplOptions, PolicyOptions, DoctorOptions, Answer>;
+using Invocation = std::variant<RunOptions, ReplOptions, PolicyOptions, DoctorOptions, ServeOptions, Answer>;
 
 // `arguments`: without the program's name.
 Invocation ParseCommandLine(const std::vector<std::string>& arguments);

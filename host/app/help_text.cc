@@ -10,6 +10,7 @@ Usage: cellblock COMMAND [OPTIONS]
 Commands:
   run      run a script, a notebook or a line of code, and keep the files and charts that it makes
   repl     an interactive session
+  serve    sessions over HTTP
   policy   check, print or compare policy files: what a session may use
   doctor   which protections this machine gives, and how to turn on the others
 
@@ -95,6 +96,40 @@ Usage: cellblock repl [OPTIONS]
 Ctrl-C interrupts the running cell and keeps the session; Ctrl-D, exit or quit ends it. ':help' lists the commands for files, limits and restart.
 When standard input is no terminal, cells are separated by empty lines: an empty line inside an indented block does not end the cell if an
 indented line follows. The exit code is then that of the first cell that did not end well.
+)";
+
+const char kServeHelp[] = R"(Serves sessions over HTTP: state that lives on between calls, files in and out, records that outlive the server.
+
+Usage: cellblock serve [OPTIONS]
+
+Where:
+  --listen [ADDRESS:]PORT  default: 127.0.0.1:8765; port 0: any that is free. Beyond this machine only with tokens
+  --unix PATH           a unix socket instead
+  --tls-cert FILE, --tls-key FILE  PEM files; with both, TLS
+  --host NAME           a name that clients call this server by, beside its address. May be repeated.
+  --origin URL          a web page's origin that may call it. May be repeated.
+
+Who and what:
+  --tokens FILE         YAML: tokens: [{name, sha256, policies, sessions, calls, wall, memory}]; without it, one token is made and kept in
+                        the state folder, and printed
+  --no-token            whoever reaches the address may run code; this machine or a unix socket only
+  --policies DIR        the folder of policies that sessions may have; read again on SIGHUP
+  --python-env DIR      the Python environment
+  --sessions N          live sessions at most; default: 256
+  --calls N             calls that run or wait at most; default: 1024
+
+What it keeps:
+  --state DIR           default: /var/lib/cellblock for root, else ~/.local/state/cellblock/server
+  --keep-bytes SIZE     of files that calls made; default: 10GiB. Those of the oldest ended sessions go first
+  --keep-for DURATION   ended sessions with their records and files; default: 7d
+  --audit FILE          who ran what and what was refused, as JSON lines; default: audit.jsonl in the state folder; - is standard error
+  --audit-code          with the text of the code, not only its hash
+  --log FILE            every request as a JSON line; - is standard error; default: none
+
+  --drain DURATION      what running calls have to end when the server is stopped; default: 30s
+
+SIGTERM or Ctrl-C stops it: running calls may end, then sessions are closed. A second one stops it at once. SIGHUP reads the policies again.
+GET /v1/openapi.json describes the API; docs/http-api.md tells how to use it, docs/operations.md how to run it for real.
 )";
 
 const char kPolicyHelp[] = R"(Policies say what a session may use: limits, languages, files, layers of isolation.

@@ -7,6 +7,7 @@ namespace cellblock::app {
 extern const char kMainHelp[];
 extern const char kRunHelp[];
 extern const char kReplHelp[];
+extern const char kServeHelp[];
 extern const char kPolicyHelp[];
 extern const char kDoctorHelp[];
 

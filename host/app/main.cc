@@ -56,6 +56,7 @@ struct Runner {
   int operator()(const ReplOptions& options) const { return ReplCommand(options, context); }
   int operator()(const PolicyOptions& options) const { return PolicyCommand(options, context); }
   int operator()(const DoctorOptions& options) const { return DoctorCommand(options, context); }
+  int operator()(const ServeOptions& options) const { return ServeCommand(options, context); }
   int operator()(const Answer& answer) const { return Print(answer, context); }
 };
 

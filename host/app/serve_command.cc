@@ -1,0 +1,334 @@
+// See serve_command.h.
+#include "app/serve_command.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <condition_variable>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "app/console.h"
+#include "app/exit_codes.h"
+#include "app/locations.h"
+#include "app/server_state.h"
+#include "app/service_manager.h"
+#include "app/session_setup.h"
+#include "app/signals.h"
+#include "base/status_macros.h"
+#include "front/http/api.h"
+#include "front/http/io_threads.h"
+#include "front/http/server.h"
+#include "observe/audit_log.h"
+#include "observe/json_lines.h"
+#include "render/json_writer.h"
+#include "service/service.h"
+#include "store/journal.h"
+#include "sys/files.h"
+
+#ifndef CELLBLOCK_VERSION
+#define CELLBLOCK_VERSION "unknown"
+#endif
+
+namespace cellblock::app {
+namespace {
+
+constexpr absl::Duration kSweepEvery = absl::Milliseconds(500);
+constexpr absl::Duration kLastReplies = absl::Seconds(5);
+constexpr int64_t kOtherRequestsMax = 256;  // beside calls: uploads, restarts and the like, which hold a thread too
+constexpr int64_t kLogBytesMax = int64_t{64} << 20;
+constexpr size_t kManifestBytesMax = size_t{4} << 20;
+
+// A Host for each Python environment that a policy names, started when the first session wants it.
+class Hosts {
+ public:
+  Hosts(const ServeOptions& options, const Context& context, std::string state) : options_(options), context_(context), state_(std::move(state)) {}
+
+  absl::StatusOr<Host*> Find(const std::string& environment) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_ptr<Host>& host = hosts_[environment];
+    if (host != nullptr) return host.get();
+    HostOptions host_options;
+    CELLBLOCK_ASSIGN_OR_RETURN(host_options.python_environment, FindPythonEnvironment(context_.surroundings, options_.python_environment, environment));
+    host_options.state_directory = absl::StrCat(state_, "/host/", environment);
+    std::error_code error;
+    std::filesystem::create_directories(host_options.state_directory, error);
+    if (error) return absl::UnavailableError(absl::StrCat("make ", host_options.state_directory, ": ", error.message()));
+    host_options.sessions_max = static_cast<size_t>(options_.sessions_max);
+    CELLBLOCK_ASSIGN_OR_RETURN(host, context_.create_host(std::move(host_options)));
+    return host.get();
+  }
+
+ private:
+  const ServeOptions& options_;
+  const Context& context_;
+  const std::string state_;
+  std::mutex mutex_;
+  std::map<std::string, std::unique_ptr<Host>> hosts_;
+};
+
+// The manifests of the environments that are there.
+std::string EnvironmentsJson(const std::string& folder) {
+  std::string text;
+  render::JsonWriter json(&text);
+  json.BeginArray();
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const absl::StatusOr<std::string> manifest = sys::ReadFile((entry->path() / "manifest.json").string(), kManifestBytesMax);
+    if (!manifest.ok()) continue;
+    json.BeginObject();
+    json.Member("name", entry->path().filename().string());
+    json.Key("manifest");
+    json.JsonObject(*manifest);
+    json.EndObject();
+  }
+  json.EndArray();
+  return text;
+}
+
+void LogRequest(observe::JsonLines& log, const front::RequestFacts& facts) {
+  std::string text;
+  render::JsonWriter json(&text);
+  json.BeginObject();
+  json.Key("time");
+  json.Time(absl::Now());
+  json.Member("request_id", facts.id);
+  json.Member("method", facts.method);
+  json.Member("route", facts.route);
+  json.Member("token", facts.token);
+  json.Member("status", static_cast<int64_t>(facts.status));
+  json.Member("took_seconds", facts.took);
+  json.Member("bytes_in", facts.bytes_in);
+  json.Member("bytes_out", facts.bytes_out);
+  json.EndObject();
+  log.Write(text);
+}
+
+// What signals ask for.
+class Wishes {
+ public:
+  void Tell(int signal) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (signal == SIGHUP) {
+      reload_ = true;
+    } else if (++ends_ > 1) {
+      hurry_ = true;
+    }
+    changed_.notify_all();
+  }
+  // Up to `limit`. True: the end is asked for.
+  bool Wait(absl::Duration limit, bool* reload) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait_for(lock, absl::ToChronoMilliseconds(limit), [&] { return reload_ || ends_ > 0; });
+    *reload = std::exchange(reload_, false);
+    return ends_ > 0;
+  }
+  bool hurry() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return hurry_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool reload_ = false, hurry_ = false;
+  int ends_ = 0;
+};
+
+// The parts of a running server, in the order in which they build on each other; they end in the opposite order.
+class Server {
+ public:
+  Server(const ServeOptions& options, const Context& context, Console& console) : options_(options), context_(context), console_(console) {}
+
+  std::optional<Failure> Start() {
+    if (absl::Status status = PrepareAccess(); !status.ok()) return Failure{status, ExitCodeFor(status, kExitUsage)};
+    if (absl::Status status = PrepareParts(); !status.ok()) return Failure{status, kExitHost};
+    return std::nullopt;
+  }
+
+  void Announce() {
+    std::string text = absl::StrCat("cellblock serves on ", http_->address(), "\n");
+    if (own_token_.has_value()) absl::StrAppend(&text, "token: ", own_token_->secret, "   (kept in ", own_token_->path, ")\n");
+    if (options_.no_token) absl::StrAppend(&text, "no token is asked for: whoever reaches this address may run code\n");
+    console_.Write(text);
+    const store::Journal::Recovered& found = journal_->recovered();
+    if (found.sessions_died + found.executions_lost > 0) {
+      console_.Note(absl::StrCat("the server before this one did not end in order: ", found.sessions_died, " sessions died with it, ", found.executions_lost, " calls are lost"));
+    }
+  }
+
+  void Run() {
+    std::unique_ptr<SignalWatch> signals;
+    if (absl::StatusOr<std::unique_ptr<SignalWatch>> watch = SignalWatch::Create(); watch.ok()) signals = *std::move(watch);
+    if (signals != nullptr) signals->SetHandler([this](int signal) { OnSignal(signal); });
+    threads_->Background([this] { WarmUp(); });
+    NotifyServiceManager("READY=1");
+    for (bool reload = false; !wishes_.Wait(kSweepEvery, &reload);) {
+      if (reload) Reload();
+      service_->Sweep(absl::Now());
+      NotifyServiceManager("WATCHDOG=1");
+    }
+    Stop();
+  }
+
+ private:
+  absl::Status PrepareAccess() {
+    CELLBLOCK_ASSIGN_OR_RETURN(state_, StateFolder(context_.surroundings, options_.state));
+    CELLBLOCK_RETURN_IF_ERROR(PrepareStateFolder(state_));
+    policies_ = std::make_unique<service::PolicyShelf>(options_.policies.empty() ? FindLocations(context_.surroundings).policy_directory : options_.policies);
+    CELLBLOCK_RETURN_IF_ERROR(policies_->Read());
+    if (options_.no_token) return absl::OkStatus();
+    if (!options_.tokens.empty()) {
+      CELLBLOCK_ASSIGN_OR_RETURN(tokens_, ReadTokens(options_.tokens));
+      return absl::OkStatus();
+    }
+    CELLBLOCK_ASSIGN_OR_RETURN(own_token_, FindOrMakeToken(state_));
+    service::Token token = Everything("default");
+    CELLBLOCK_ASSIGN_OR_RETURN(token.sha256, service::HashOfSecret(own_token_->secret));
+    CELLBLOCK_ASSIGN_OR_RETURN(tokens_, service::Tokens::Create({token}));
+    return absl::OkStatus();
+  }
+
+  service::Token Everything(const std::string& name) const {
+    service::Token token;
+    token.name = name;
+    token.sessions_max = options_.sessions_max;
+    token.calls_max = options_.calls_max;
+    return token;
+  }
+
+  absl::Status PrepareParts() {
+    store::JournalOptions journal;
+    journal.folder = absl::StrCat(state_, "/journal");
+    journal.content_bytes_max = options_.kept_bytes_max;
+    journal.kept_for = options_.kept_for;
+    CELLBLOCK_ASSIGN_OR_RETURN(journal_, store::Journal::Open(journal, absl::Now()));
+    // The journal's lock says that no other server uses this folder: what a killed one left there is nobody's.
+    const std::string incoming = absl::StrCat(state_, "/incoming");
+    std::error_code ignored;
+    std::filesystem::remove_all(absl::StrCat(state_, "/host"), ignored);
+    std::filesystem::remove_all(incoming, ignored);
+    if (mkdir(incoming.c_str(), 0700) != 0) return sys::ErrnoStatus(absl::StrCat("make ", incoming));
+    const std::string audit = options_.audit.empty() ? absl::StrCat(state_, "/audit.jsonl") : options_.audit;
+    CELLBLOCK_ASSIGN_OR_RETURN(audit_lines_, observe::JsonLines::Open(audit, kLogBytesMax));
+    audit_ = std::make_unique<observe::AuditLog>(*audit_lines_, options_.audit_code);
+    if (!options_.log.empty()) {
+      CELLBLOCK_ASSIGN_OR_RETURN(log_, observe::JsonLines::Open(options_.log, kLogBytesMax));
+    }
+    hosts_ = std::make_unique<Hosts>(options_, context_, state_);
+    threads_ = std::make_unique<front::IoThreads>(options_.calls_max + kOtherRequestsMax);
+    auto background = [this](std::function<void()> work) { threads_->Background(std::move(work)); };
+    service::ServiceOptions service_options = {options_.sessions_max, options_.calls_max, incoming};
+    service_ = std::make_unique<service::Service>(service_options, [this](const std::string& environment) { return hosts_->Find(environment); }, *policies_, *journal_,
+                                                  std::vector<service::Observer*>{audit_.get()}, background);
+    front::ApiOptions api_options;
+    api_options.version = CELLBLOCK_VERSION;
+    api_options.environments_json = [folder = FindLocations(context_.surroundings).python_environments] { return EnvironmentsJson(folder); };
+    api_options.background = background;
+    api_options.ready = [this](std::string* why) { return IsReady(why); };
+    api_ = std::make_unique<front::Api>(*service_, api_options);
+    return Listen(incoming);
+  }
+
+  absl::Status Listen(const std::string& incoming) {
+    front::HttpServerOptions http;
+    http.address = options_.address;
+    http.port = options_.port;
+    http.unix_path = options_.unix_path;
+    http.certificate_file = options_.certificate;
+    http.key_file = options_.key;
+    http.hosts = options_.hosts;
+    http.origins = options_.origins;
+    http.incoming_folder = incoming;
+    http.tokens = tokens_.has_value() ? &*tokens_ : nullptr;
+    http.anonymous = Everything("anonymous");
+    if (log_ != nullptr) http.on_request = [this](const front::RequestFacts& facts) { LogRequest(*log_, facts); };
+    CELLBLOCK_ASSIGN_OR_RETURN(http_, front::HttpServer::Listen(std::move(http), *threads_, *api_, [this](const std::string& id) { service_->CancelExecution(id); }));
+    return absl::OkStatus();
+  }
+
+  // The first session of a server waits for its interpreter to import its packages; better now than when somebody waits for it.
+  void WarmUp() {
+    absl::Status status;
+    if (absl::StatusOr<Policy> policy = policies_->Find("default"); policy.ok()) {
+      absl::StatusOr<Host*> host = hosts_->Find(policy->python.environment);
+      status = host.ok() ? (*host)->CreateSession(*policy).status() : host.status();
+    }
+    std::lock_guard<std::mutex> lock(ready_mutex_);
+    warm_ = true;
+    why_not_ready_ = status.ok() ? "" : std::string(status.message());
+    if (!status.ok()) console_.Problem(absl::StrCat("no session can be made: ", status.message()));
+  }
+
+  bool IsReady(std::string* why) {
+    std::lock_guard<std::mutex> lock(ready_mutex_);
+    *why = warm_ ? why_not_ready_ : "the first interpreter is being started";
+    return why->empty();
+  }
+
+  void OnSignal(int signal) {
+    wishes_.Tell(signal);
+    if (wishes_.hurry() && context_.exit_now) context_.exit_now(ExitCodeOfSignal(signal));
+  }
+
+  void Reload() {
+    NotifyServiceManager("RELOADING=1");
+    if (absl::Status read = policies_->Read(); read.ok()) {
+      console_.Note(absl::StrCat("policies were read again: ", policies_->all()->size()));
+    } else {
+      console_.Problem(absl::StrCat("policies stay as they were: ", read.message()));
+    }
+    NotifyServiceManager("READY=1");
+  }
+
+  void Stop() {
+    NotifyServiceManager("STOPPING=1");
+    console_.Note(absl::StrCat("stopping; calls have ", absl::FormatDuration(options_.drain), " to end"));
+    service_->Stop(options_.drain);
+    http_->Drain(kLastReplies);
+    threads_->Stop();
+  }
+
+  const ServeOptions& options_;
+  const Context& context_;
+  Console& console_;
+  Wishes wishes_;
+  std::string state_;
+  std::optional<service::Tokens> tokens_;
+  std::optional<OwnToken> own_token_;
+  std::mutex ready_mutex_;  // of the next two
+  bool warm_ = false;
+  std::string why_not_ready_;
+  std::unique_ptr<service::PolicyShelf> policies_;
+  std::unique_ptr<store::Journal> journal_;
+  std::unique_ptr<observe::JsonLines> audit_lines_, log_;
+  std::unique_ptr<observe::AuditLog> audit_;
+  std::unique_ptr<Hosts> hosts_;
+  std::unique_ptr<front::IoThreads> threads_;
+  std::unique_ptr<service::Service> service_;
+  std::unique_ptr<front::Api> api_;
+  std::unique_ptr<front::HttpServer> http_;
+};
+
+}  // namespace
+
+int ServeCommand(const ServeOptions& options, const Context& context) {
+  Console console(context.console);
+  Server server(options, context, console);
+  if (std::optional<Failure> failure = server.Start()) {
+    console.Problem(failure->status.message());
+    return failure->exit_code;
+  }
+  server.Announce();
+  server.Run();
+  return kExitOk;
+}
+
+}  // namespace cellblock::app
