@@ -16,8 +16,8 @@ inline constexpr size_t kRecordJsonBytesMax = size_t{1} << 30;  // more than SQL
 inline constexpr size_t kRecordItemsMax = 100'000;              // of one list: as many as policies allow artifacts, more than events or results
 inline constexpr size_t kRecordMembersMax = 64;                 // of one object of ours
 
-// The inverse of RenderRecordJson: rendered again, the record gives the same bytes, whatever it holds. kDataLoss says what is missing or
-// wrong and where; kResourceExhausted beyond the maxima above. Members that are not known are passed over, as a later version may have
+// The inverse of RenderRecordJson: rendered again, the record gives the same bytes, whatever it holds. kDataLoss says what is missing,
+// wrong or too many, and where; kResourceExhausted beyond kRecordJsonBytesMax. Members that are not known are passed over, as a later version may have
 // written them. What the JSON does not tell is guessed or lost:
 // - Artifact::stored_at, `late` of events without text, and the display id of events are not in it; the results have theirs.
 // - Times are to the microsecond. An infinite one is null, whatever its sign: it comes back as InfiniteDuration() or InfiniteFuture().

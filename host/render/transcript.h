@@ -17,7 +17,7 @@ namespace cellblock::render {
 
 // No transcript is longer; our own readers take every one back. Code goes first: outputs, in order, take what the code of all calls has
 // left. An output that does not fit is left out as a whole, and the calls after the first whose code does not fit too; the text says
-// how many, and how large they were.
+// how many.
 inline constexpr size_t kTranscriptBytesMax = kNotebookBytesMax;
 inline constexpr size_t kTranscriptBytesMin = 16 * 1024;  // less is not kept to
 inline constexpr size_t kTranscriptCallsMax = kNotebookCellsMax - 2;  // two cells say what it is and what is left out

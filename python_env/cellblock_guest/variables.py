@@ -45,7 +45,10 @@ def _entry(name, value):
     entry = {"name": _clean(name, NAME_MAX), "type": type_name(kind), "shape": None, "dtypes": None, "bytes": None, "length": None, "repr": ""}
     known = _known(kind)
     if known is not None:
-        known(value, entry)
+        try:
+            known(value, entry)
+        except Exception:  # a frame whose inside was tampered with, or that another version of its library builds otherwise
+            entry["repr"] = f"<{entry['type']}>"
     elif kind in _SIZED:
         entry["length"] = len(value)
         entry["bytes"] = sys.getsizeof(value)
@@ -118,26 +121,40 @@ def _known(kind):
     return None
 
 
+def _of_library(kind):
+    module = _module(kind)
+    return type(module) is str and module.split(".")[0] in ("numpy", "pandas")
+
+
+def _block_bytes(block):
+    """Of what the block holds itself; the objects that it points to are not asked."""
+    return block.values.nbytes if _of_library(type(block.values)) else 0
+
+
+def _dtype(kind):
+    return _clean(str(kind) if _of_library(type(kind)) else type_name(type(kind)), NAME_MAX)
+
+
 def _frame(value, entry):
     manager = value._mgr
     entry["shape"] = list(value.shape)
     columns, kinds = list(value.columns[:COLUMNS_MAX]), list(value.dtypes.iloc[:COLUMNS_MAX])
-    entry["dtypes"] = {_clean(_text(column, 1), NAME_MAX).strip("'"): _clean(str(kind), NAME_MAX) for column, kind in zip(columns, kinds)}
-    entry["bytes"] = int(sum(block.nbytes for block in manager.blocks))
+    entry["dtypes"] = {_clean(_text(column, 1), NAME_MAX).strip("'"): _dtype(kind) for column, kind in zip(columns, kinds)}
+    entry["bytes"] = int(sum(_block_bytes(block) for block in manager.blocks))
     entry["length"] = len(manager.axes[-1])
     entry["repr"] = f"{value.shape[0]} rows × {value.shape[1]} columns"
 
 
 def _series(value, entry):
     entry["shape"], entry["length"] = list(value.shape), value.shape[0]
-    entry["dtypes"] = {"": _clean(str(value.dtype), NAME_MAX)}
-    entry["bytes"] = int(sum(block.nbytes for block in value._mgr.blocks))
+    entry["dtypes"] = {"": _dtype(value.dtype)}
+    entry["bytes"] = int(sum(_block_bytes(block) for block in value._mgr.blocks))
     entry["repr"] = f"{value.shape[0]} values of {entry['dtypes']['']}"
 
 
 def _array(value, entry):
     entry["shape"], entry["length"] = list(value.shape), value.shape[0] if value.shape else None
-    entry["dtypes"] = {"": _clean(str(value.dtype), NAME_MAX)}
+    entry["dtypes"] = {"": _dtype(value.dtype)}
     entry["bytes"] = value.nbytes
     entry["repr"] = f"array of {' × '.join(map(str, value.shape)) or 'one'}"
 

@@ -1,0 +1,206 @@
+# The server over real sockets: started as a user starts it, asked as a client asks. Runs `cellblock serve` (CELLBLOCK_PROGRAM) with a
+# state folder of its own for each test, as whoever runs the test.
+import hashlib
+import http.client
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+import urllib.parse
+
+PROGRAM = os.environ["CELLBLOCK_PROGRAM"]
+PYTHON_ENV = os.environ["CELLBLOCK_PYTHON_ENV"]
+
+
+class Server:
+    """One server; its address and token as it prints them."""
+
+    def __init__(self, state, *arguments):
+        command = [PROGRAM, "serve", "--listen", "127.0.0.1:0", "--state", state, "--python-env", PYTHON_ENV, *arguments]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline()
+        if "serves on" not in line:
+            raise AssertionError(line + self.process.communicate()[1])
+        self.host, port = urllib.parse.urlparse(line.split()[-1]).netloc.split(":")
+        self.port = int(port)
+        self.token = pathlib.Path(state, "token").read_text().strip()
+
+    def ask(self, method, path, body=None, headers=None, token=None):
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=120)
+        body = json.dumps(body) if isinstance(body, dict) else body
+        connection.request(method, path, body, {"Authorization": f"Bearer {token or self.token}", **(headers or {})})
+        answer = connection.getresponse()
+        content = answer.read()
+        connection.close()
+        is_json = "json" in (answer.headers.get("Content-Type") or "")
+        return answer, json.loads(content) if is_json and content else content
+
+    def session(self, **wanted):
+        answer, body = self.ask("POST", "/v1/sessions", wanted)
+        assert answer.status == 201, body
+        return body["id"]
+
+    def execute(self, session, code, **more):
+        answer, body = self.ask("POST", f"/v1/sessions/{session}/execute", {"code": code, **more})
+        assert answer.status == 200, body
+        return body
+
+    def stop(self, how=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+            self.process.communicate(timeout=60)
+        self.process.stdout.close()
+        self.process.stderr.close()
+        return self.process.returncode
+
+
+class ServerTest(unittest.TestCase):
+    def setUp(self):
+        self.state = tempfile.mkdtemp(prefix="cellblock-server-")
+        self.addCleanup(shutil.rmtree, self.state, ignore_errors=True)
+        self.server = self.start()
+
+    def start(self, *arguments):
+        server = Server(self.state, *arguments)
+        self.addCleanup(server.stop)
+        return server
+
+    def problem(self, answered, status, code):
+        answer, body = answered
+        self.assertEqual((answer.status, body["code"]), (status, code), body)
+        self.assertEqual(answer.headers["Content-Type"], "application/problem+json")
+
+    def test_calls_share_variables_and_files_and_leave_artifacts(self):
+        ask, session = self.server.ask, self.server.session()
+        content = "a,b\n1,2\n3,4\n".encode()
+        answer, entry = ask("PUT", f"/v1/sessions/{session}/files/" + urllib.parse.quote("Données – été (1) 数据's.csv"), content)
+        self.assertEqual((answer.status, entry["size_bytes"], entry["sha256"]), (201, len(content), hashlib.sha256(content).hexdigest()))
+        self.server.execute(session, "import os, pandas as pd; name = os.listdir('.')[0]; t = pd.read_csv(name)")
+        self.assertEqual(self.server.execute(session, "int(t.b.sum())")["results"][0]["mime"]["text/plain"], "6")
+        self.server.execute(session, "import matplotlib.pyplot as plt; plt.plot([1, 2]); plt.savefig('c.png')")
+        artifact = ask("GET", f"/v1/sessions/{session}/artifacts")[1]["artifacts"][0]
+        answer, png = ask("GET", f"/v1/artifacts/{artifact['id']}")
+        self.assertEqual((png[:4], hashlib.sha256(png).hexdigest()), (b"\x89PNG", artifact["sha256"]))
+        answer, part = ask("GET", f"/v1/artifacts/{artifact['id']}", headers={"Range": "bytes=1-3"})
+        self.assertEqual((answer.status, part), (206, b"PNG"))
+        answer, _ = ask("GET", f"/v1/artifacts/{artifact['id']}", headers={"If-None-Match": answer.headers["ETag"]})
+        self.assertEqual(answer.status, 304)
+        notebook = ask("GET", f"/v1/sessions/{session}/transcript?format=ipynb")[1]
+        self.assertEqual([cell["execution_count"] for cell in notebook["cells"] if cell["cell_type"] == "code"], [1, 2, 3])
+        variables = {entry["name"]: entry for entry in ask("GET", f"/v1/sessions/{session}/variables")[1]["variables"]}
+        self.assertEqual((variables["t"]["type"], variables["t"]["shape"]), ("pandas.DataFrame", [2, 2]))
+        self.assertEqual(self.server.execute(session, "1")["call"], 4)
+
+    def test_events_come_in_the_order_of_the_record(self):
+        session = self.server.session()
+        headers = {"Accept": "text/event-stream"}
+        text = self.server.ask("POST", f"/v1/sessions/{session}/execute", {"code": "print(1)\n2"}, headers)[1].decode()
+        kinds = [line[7:] for line in text.splitlines() if line.startswith("event: ")]
+        self.assertEqual(kinds, ["started", "stdout", "result", "done"])
+
+    def test_a_detached_call_is_fetched_by_its_id(self):
+        session = self.server.session()
+        answer, body = self.server.ask("POST", f"/v1/sessions/{session}/execute", {"code": "print('x'); 5", "detach": True})
+        self.assertEqual(answer.status, 202)
+        for _ in range(200):
+            record = self.server.ask("GET", answer.headers["Location"])[1]
+            if record["status"] not in ("waiting", "running"):
+                break
+            time.sleep(0.05)
+        self.assertEqual((record["id"], record["status"], record["stdout"]), (body["execution_id"], "ok", "x\n"))
+
+    def test_a_repeated_request_with_a_key_runs_once(self):
+        session = self.server.session()
+        self.server.execute(session, "n = 0")
+        path, key = f"/v1/sessions/{session}/execute", {"Idempotency-Key": "once"}
+        first, second = (self.server.ask("POST", path, {"code": "n += 1; n"}, key)[1] for _ in range(2))
+        self.assertEqual(first, second)
+        self.assertEqual(self.server.execute(session, "n")["results"][0]["mime"]["text/plain"], "1")
+        self.problem(self.server.ask("POST", path, {"code": "n"}, key), 422, "idempotency_key_reused")
+
+    def test_a_client_that_goes_away_interrupts_its_call(self):
+        session = self.server.session()
+        body = json.dumps({"code": "import time\nwhile True: time.sleep(0.01)"})
+        client = socket.create_connection((self.server.host, self.server.port))
+        head = f"POST /v1/sessions/{session}/execute HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {self.server.token}\r\nContent-Length: {len(body)}\r\n\r\n"
+        client.sendall((head + body).encode())
+        time.sleep(0.5)
+        client.close()
+        self.assertEqual(self.server.execute(session, "'still here'")["status"], "ok")
+
+    def test_others_answer_while_sessions_spin(self):
+        sessions = [self.server.session() for _ in range(8)]
+        spin = [threading.Thread(target=self.server.execute, args=(session, "while True: pass"), kwargs={"timeout_seconds": 4}) for session in sessions]
+        other = self.server.session()
+        for thread in spin:
+            thread.start()
+        self.assertEqual(self.server.execute(other, "1 + 1")["status"], "ok")
+        self.assertEqual(self.server.ask("GET", f"/v1/sessions/{sessions[0]}")[1]["state"], "busy")
+        for thread in spin:
+            thread.join()
+
+    def test_an_idle_session_expires_and_says_when_and_why(self):
+        session = self.server.session(idle_timeout_seconds=1)
+        time.sleep(2.5)
+        answered = self.server.ask("POST", f"/v1/sessions/{session}/execute", {"code": "1"})
+        self.problem(answered, 410, "session_expired")
+        self.assertRegex(answered[1]["detail"], r"expired at 20\d\d-.*session\.idle")
+
+    def test_what_is_wrong_with_a_request_is_told(self):
+        session = self.server.session()
+        self.problem(self.server.ask("GET", "/v1/sessions", token="wrong"), 401, "unauthenticated")
+        self.problem(self.server.ask("GET", "/v1/nothing"), 404, "no_such_path")
+        self.problem(self.server.ask("PUT", "/v1/sessions"), 405, "method_not_allowed")
+        self.problem(self.server.ask("POST", "/v1/sessions", "{"), 400, "invalid_request")
+        self.problem(self.server.ask("POST", "/v1/sessions", {"polcy": "x"}), 400, "invalid_request")
+        self.problem(self.server.ask("POST", "/v1/sessions", {"policy": "x"}), 404, "unknown_policy")
+        self.problem(self.server.ask("GET", "/v1/sessions/s-0"), 404, "session_not_found")
+        self.problem(self.server.ask("PUT", f"/v1/sessions/{session}/files/..%2Fx", b"1"), 400, "file_name_refused")
+        self.problem(self.server.ask("GET", f"/v1/sessions/{session}/files/x"), 404, "file_not_found")
+        self.problem(self.server.ask("GET", "/healthz", headers={"Host": "evil.example"}), 421, "host_not_served")
+        self.problem(self.server.ask("GET", "/healthz", headers={"Origin": "https://evil.example"}), 403, "origin_not_allowed")
+
+    def test_a_closed_session_is_gone(self):
+        session = self.server.session()
+        self.assertEqual(self.server.ask("DELETE", f"/v1/sessions/{session}")[0].status, 204)
+        self.problem(self.server.ask("GET", f"/v1/sessions/{session}"), 410, "session_closed")
+
+    def test_nothing_answered_is_lost_when_the_server_is_killed(self):
+        session = self.server.session()
+        record = self.server.execute(session, "open('kept.txt', 'w').write('kept'); 1")
+        self.server.stop(signal.SIGKILL)
+        self.server = self.start()
+        self.assertEqual(self.server.ask("GET", f"/v1/executions/{record['id']}")[1], record)
+        self.assertEqual(self.server.ask("GET", f"/v1/artifacts/{record['artifacts'][0]['id']}")[1], b"kept")
+        self.problem(self.server.ask("GET", f"/v1/sessions/{session}"), 410, "session_died")
+
+    def test_files_come_as_multipart_and_a_run_keeps_no_session(self):
+        boundary = "b"
+        parts = [('name="request"', json.dumps({"code": "open('in/a.csv').read()"})), ('name="in/a.csv"; filename="a.csv"', "1,2")]
+        body = "".join(f"--{boundary}\r\nContent-Disposition: form-data; {head}\r\n\r\n{text}\r\n" for head, text in parts) + f"--{boundary}--\r\n"
+        answer, record = self.server.ask("POST", "/v1/run", body, {"Content-Type": f"multipart/form-data; boundary={boundary}"})
+        self.assertEqual((answer.status, record["results"][0]["mime"]["text/plain"]), (200, "'1,2'"))
+        self.problem(self.server.ask("GET", f"/v1/sessions/{record['session_id']}"), 410, "session_closed")
+
+    def test_every_route_is_described(self):
+        description = self.server.ask("GET", "/v1/openapi.json")[1]
+        self.assertEqual(description["openapi"], "3.1.0")
+        for path, operations in description["paths"].items():
+            for method in operations:
+                answer, _ = self.server.ask(method.upper(), path.replace("{", "").replace("}", ""), None if method == "get" else "{}")
+                self.assertNotIn(answer.status, (405, 500, 501), f"{method} {path}")
+
+    def test_it_ends_in_order(self):
+        self.server.session()
+        self.assertEqual(self.server.stop(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
