@@ -129,7 +129,7 @@ What it keeps:
   --drain DURATION      what running calls have to end when the server is stopped; default: 30s
 
 SIGTERM or Ctrl-C stops it: running calls may end, then sessions are closed. A second one stops it at once. SIGHUP reads the policies again.
-GET /v1/openapi.json describes the API; docs/http-api.md tells how to use it, docs/operations.md how to run it for real.
+GET /v1/openapi.json describes the API; docs/http-api.md tells how to use it.
 )";
 
 const char kPolicyHelp[] = R"(Policies say what a session may use: limits, languages, files, layers of isolation.

@@ -1,0 +1,92 @@
+#include "front/http/multipart.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "tests/support/status_matchers.h"
+
+namespace cellblock::front {
+namespace {
+
+struct Got {
+  Part part;
+  std::string data;
+  bool ended = false;
+};
+
+// Reads `body` in pieces of so many bytes.
+absl::Status Read(const std::string& body, size_t piece, std::vector<Got>* got) {
+  MultipartReader reader("b", {[&](const Part& part) {
+                                 got->push_back({part, "", false});
+                                 return absl::OkStatus();
+                               },
+                               [&](absl::string_view data) {
+                                 absl::StrAppend(&got->back().data, data);
+                                 return absl::OkStatus();
+                               },
+                               [&] {
+                                 got->back().ended = true;
+                                 return absl::OkStatus();
+                               }});
+  for (size_t at = 0; at < body.size(); at += piece) {
+    if (absl::Status status = reader.Read(absl::string_view(body).substr(at, piece)); !status.ok()) return status;
+  }
+  return reader.Finish();
+}
+
+constexpr char kTwoParts[] =
+    "--b\r\nContent-Disposition: form-data; name=\"request\"\r\n\r\n{}\r\n"
+    "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a \\\"b\\\".csv\"\r\nContent-Type: text/csv\r\n\r\nx\r\n--\r\n-y\r\n\r\n--b--\r\n";
+
+TEST(MultipartTest, GivesTheSamePartsHoweverTheBodyIsCut) {
+  for (size_t piece : {1, 2, 3, 7, 64, 4096}) {
+    std::vector<Got> got;
+    ASSERT_TRUE(Read(kTwoParts, piece, &got).ok()) << piece;
+    ASSERT_EQ(got.size(), 2u);
+    EXPECT_EQ(got[0].part.name, "request");
+    EXPECT_FALSE(got[0].part.is_file);
+    EXPECT_EQ(got[0].data, "{}");
+    EXPECT_EQ(got[1].part.file_name, "a \"b\".csv");
+    EXPECT_TRUE(got[1].part.is_file);
+    EXPECT_TRUE(got[1].ended);
+  }
+}
+
+TEST(MultipartTest, TakesAnEmptyPart) {
+  std::vector<Got> got;
+  ASSERT_TRUE(Read("--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"\"\r\n\r\n\r\n--b--", 5, &got).ok());
+  ASSERT_EQ(got.size(), 1u);
+  EXPECT_EQ(got[0].data, "");
+  EXPECT_TRUE(got[0].ended);
+}
+
+TEST(MultipartTest, RefusesABodyThatIsCutShort) {
+  const std::string body = kTwoParts;
+  for (size_t end = 0; end + 4 < body.size(); ++end) {
+    std::vector<Got> got;
+    EXPECT_FALSE(Read(body.substr(0, end), 16, &got).ok()) << end;
+  }
+}
+
+TEST(MultipartTest, RefusesPartsWithoutNamesLongHeadersAndTooManyParts) {
+  std::vector<Got> got;
+  EXPECT_FALSE(Read("--b\r\nContent-Type: text/plain\r\n\r\nx\r\n--b--", 64, &got).ok());
+  EXPECT_FALSE(Read(absl::StrCat("--b\r\nX: ", std::string(kPartHeaderBytesMax + 1, 'x'), "\r\n\r\n"), 64, &got).ok());
+  std::string many;
+  for (size_t i = 0; i <= kPartsMax; ++i) many += "--b\r\nContent-Disposition: form-data; name=f\r\n\r\n\r\n";
+  EXPECT_FALSE(Read(many + "--b--", 4096, &got).ok());
+  EXPECT_FALSE(Read(std::string(3 * kPartHeaderBytesMax, 'x'), 4096, &got).ok());
+}
+
+TEST(MultipartTest, FindsTheBoundaryOfAContentType) {
+  EXPECT_EQ(*BoundaryOf("multipart/form-data; boundary=----x1"), "----x1");
+  EXPECT_EQ(*BoundaryOf("Multipart/Form-Data; charset=utf-8; boundary=\"a b\""), "a b");
+  EXPECT_EQ(*BoundaryOf("application/json"), "");
+  EXPECT_FALSE(BoundaryOf("multipart/form-data").ok());
+  EXPECT_FALSE(BoundaryOf(absl::StrCat("multipart/form-data; boundary=", std::string(71, 'x'))).ok());
+}
+
+}  // namespace
+}  // namespace cellblock::front
