@@ -140,10 +140,16 @@ absl::StatusOr<CallAnswer> Service::RunToEnd(const RunningPtr& running, const Ne
   return answer;
 }
 
+bool Service::Begin(Running& running) {
+  std::lock_guard<std::mutex> lock(running.mutex);
+  if (!running.cancelled) running.stage = Running::Stage::kStarted;
+  return !running.cancelled;
+}
+
 absl::StatusOr<CallAnswer> Service::RunOnTurn(Running& running, const NewCall& wanted) {
   if (wanted.on_accepted) wanted.on_accepted(running.id);
   absl::StatusOr<LiveSession::Turn> turn = running.live->TakeTurn(running.ticket);
-  if (turn.ok() && running.cancelled) turn = Error(absl::StatusCode::kAborted, "cancelled", "the call was taken back before it started");
+  if (turn.ok() && !Begin(running)) turn = Error(absl::StatusCode::kAborted, "cancelled", "the call was taken back before it started");
   if (!turn.ok()) {
     // It never started: the next try may.
     if (!running.request.idempotency_key.empty()) (void)journal_.ForgetRequest(running.request.token->name, running.request.idempotency_key);
@@ -158,7 +164,6 @@ absl::StatusOr<CallAnswer> Service::RunOnTurn(Running& running, const NewCall& w
     return turn.status();
   }
   running.live->CountCall();
-  running.started = true;
   CallFacts facts = {running.live->facts(), running.request.id, running.id, LanguageName(wanted.language), wanted.code, absl::Now() - running.accepted_at};
   for (Observer* observer : observers_) observer->CallStarted(facts);
 
@@ -177,6 +182,10 @@ absl::StatusOr<CallAnswer> Service::RunOnTurn(Running& running, const NewCall& w
     };
   }
   absl::StatusOr<Record> record = turn->session().Execute(wanted.code, options);
+  {
+    std::lock_guard<std::mutex> lock(running.mutex);
+    running.stage = Running::Stage::kOver;
+  }
   if (!record.ok()) {
     // Nothing that the code did: the host could not do its work, or the request was none.
     if (absl::IsInvalidArgument(record.status()) && !running.request.idempotency_key.empty()) {
@@ -256,9 +265,10 @@ void Service::CancelExecution(const std::string& id) {
     if (found == running_.end()) return;
     running = found->second;
   }
-  running->cancelled = true;
   running->live->Cancel(running->ticket);
-  if (running->started) running->live->Interrupt();
+  std::lock_guard<std::mutex> lock(running->mutex);
+  running->cancelled = true;
+  if (running->stage == Running::Stage::kStarted) running->live->Interrupt();
 }
 
 absl::StatusOr<CallInfo> Service::GetExecution(const Request& request, absl::string_view id) {
@@ -274,9 +284,9 @@ absl::StatusOr<CallInfo> Service::GetExecution(const Request& request, absl::str
     if (running->request.token != request.token) return unknown;
     info.execution_id = running->id;
     info.session_id = running->live->facts().id;
-    info.state = running->started ? "running" : "waiting";
     info.accepted_at = running->accepted_at;
     std::lock_guard<std::mutex> lock(running->mutex);
+    info.state = running->stage == Running::Stage::kWaiting ? "waiting" : "running";
     info.events_json = absl::StrCat("[", running->events, "]");
     return info;
   }
@@ -295,6 +305,7 @@ absl::StatusOr<CallInfo> Service::GetExecution(const Request& request, absl::str
 }
 
 absl::StatusOr<std::vector<CallAnswer>> Service::RunCells(const Request& request, const Run& run) {
+  if (!request.idempotency_key.empty()) return absl::InvalidArgumentError("Idempotency-Key: a run takes none; make a session, which does");
   if (run.cells.size() > kCellsMax) return absl::InvalidArgumentError(absl::StrCat("cells: at most ", kCellsMax));
   CELLBLOCK_ASSIGN_OR_RETURN(const SessionInfo session, CreateSession(request, run.session));
   absl::Cleanup close = [&] { (void)CloseSession(request, session.id); };

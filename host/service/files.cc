@@ -134,7 +134,7 @@ absl::StatusOr<std::string> Service::PolicyNameOf(const Request& request, absl::
 
 absl::Status Service::ForEachExecution(const Request& request, absl::string_view session_id, absl::FunctionRef<void(const store::ExecutionEntry&)> visit) {
   CELLBLOCK_RETURN_IF_ERROR(FindEntry(request, session_id).status());
-  constexpr int64_t kPage = 20;  // records may be large
+  constexpr int64_t kPage = 2;  // a record may have a hundred megabytes
   int64_t after = 0;
   while (true) {
     CELLBLOCK_ASSIGN_OR_RETURN(const std::vector<store::ExecutionEntry> page, journal_.ListExecutions(session_id, after, kPage));

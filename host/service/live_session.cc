@@ -56,11 +56,12 @@ bool LiveSession::BeginEnd(const std::string& reason) {
   return true;
 }
 
-// The session's destructor ends its processes; here it must be over before the caller says so. A call that begins just now has missed
-// the interrupt of BeginEnd.
-void LiveSession::FinishEnd() {
+// A call that was just beginning has missed the interrupt of BeginEnd, and gets another. Not before the first one's grace is over: a
+// second interrupt of one call kills.
+void LiveSession::WaitForTurn() {
+  const auto patience = absl::ToChronoMilliseconds(session_->policy().limits.wall_grace + absl::Seconds(1));
   std::unique_lock<std::mutex> lock(mutex_);
-  while (!turn_.wait_for(lock, std::chrono::seconds(1), [&] { return !taken_; })) session_->Interrupt();
+  while (!turn_.wait_for(lock, patience, [&] { return !taken_; })) session_->Interrupt();
 }
 
 void LiveSession::Use(absl::Time now) {

@@ -61,8 +61,8 @@ class LiveSession {
 
   // The first reason stands. Those who wait are sent away; who has the turn keeps it, interrupted. False: it was ending already.
   bool BeginEnd(const std::string& reason);
-  // Once BeginEnd was called: waits for the turn to be given back and ends every process of the session.
-  void FinishEnd();
+  // Once BeginEnd was called: until nobody has the turn any more. The session's processes end with this object.
+  void WaitForTurn();
 
   void Use(absl::Time now);                    // somebody used it
   void Renew(absl::Time now, std::optional<absl::Duration> idle);

@@ -2,7 +2,6 @@
 #ifndef CELLBLOCK_SERVICE_RUNNING_H_
 #define CELLBLOCK_SERVICE_RUNNING_H_
 
-#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -24,9 +23,9 @@ struct Service::Running {
   bool detached = false;                   // what it shows so far is kept
   bool written = false;                    // the journal knows of it
   LiveSession::Ticket ticket;
-  std::atomic<bool> started = false;
-  std::atomic<bool> cancelled = false;
   std::mutex mutex;                        // of what follows
+  enum class Stage { kWaiting, kStarted, kOver } stage = Stage::kWaiting;  // kOver: an interrupt would be the next call's
+  bool cancelled = false;
   std::condition_variable done;
   std::string events;                      // so far, as JSON, joined by commas
   std::shared_ptr<const absl::StatusOr<CallAnswer>> answer;

@@ -2,6 +2,7 @@
 #include "service/service.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/escaping.h"
@@ -263,8 +264,11 @@ absl::Status Service::CloseSession(const Request& request, absl::string_view id)
 }
 
 void Service::End(const LivePtr& live, store::LifeState state, const std::string& reason) {
-  if (!live->BeginEnd(reason)) return;
-  live->FinishEnd();
+  if (live->BeginEnd(reason)) FinishEnd(live, state, reason);
+}
+
+void Service::FinishEnd(const LivePtr& live, store::LifeState state, const std::string& reason) {
+  live->WaitForTurn();
   const SessionFacts& facts = live->facts();
   if (absl::Status ended = journal_.EndSession(facts.id, state, reason, absl::Now()); !ended.ok()) {
     Log(LogLevel::kError, absl::StrCat("the end of session ", facts.id, " could not be kept: ", ended.message()));
@@ -279,14 +283,20 @@ void Service::End(const LivePtr& live, store::LifeState state, const std::string
 
 // -------------------------------------------------------------------------------------------------------------------- the service
 
+std::vector<Service::LivePtr> Service::AllLiveLocked() const {
+  std::vector<LivePtr> live;
+  for (const auto& [id, session] : sessions_) {
+    if (session != nullptr) live.push_back(session);
+  }
+  return live;
+}
+
 void Service::Sweep(absl::Time now) {
   std::vector<LivePtr> live;
   bool prune = false;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& [id, session] : sessions_) {
-      if (session != nullptr) live.push_back(session);
-    }
+    live = AllLiveLocked();
     if (now - pruned_at_ >= kPruneEvery) {
       prune = true;
       pruned_at_ = now;
@@ -306,32 +316,18 @@ void Service::Stop(absl::Duration limit) {
   std::unique_lock<std::mutex> lock(mutex_);
   if (stopping_.exchange(true)) return;
   changed_.wait_for(lock, absl::ToChronoMilliseconds(limit), [&] { return running_.empty(); });
-  std::vector<LivePtr> live;
-  for (const auto& [id, session] : sessions_) {
-    if (session != nullptr) live.push_back(session);
+  const std::string reason = "the server was stopped";
+  // Again and again: a session that was just being made when the stop was asked for comes later than the others.
+  while (!running_.empty() || sessions_counted_ > 0) {
+    std::vector<LivePtr> ending = AllLiveLocked();
+    lock.unlock();
+    // All are told before the first is waited for; one that is ending already is left to whoever ends it.
+    std::erase_if(ending, [&](const LivePtr& session) { return !session->BeginEnd(reason); });
+    for (const LivePtr& session : ending) FinishEnd(session, store::LifeState::kClosed, reason);
+    ending.clear();
+    lock.lock();
+    changed_.wait_for(lock, std::chrono::milliseconds(100), [&] { return running_.empty() && sessions_counted_ == 0; });
   }
-  lock.unlock();
-  // All are told before the first is waited for.
-  for (const LivePtr& session : live) session->Interrupt();
-  for (const LivePtr& session : live) End(session, store::LifeState::kClosed, "the server was stopped");
-  live.clear();
-  lock.lock();
-  changed_.wait(lock, [&] { return running_.empty() && sessions_counted_ == 0; });
-}
-
-Service::Counts Service::Count() {
-  Counts counts;
-  std::vector<LivePtr> live;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& [id, session] : sessions_) {
-      if (session != nullptr) live.push_back(session);
-    }
-    for (const auto& [id, running] : running_) ++(running->started ? counts.calls_running : counts.calls_waiting);
-  }
-  counts.sessions = static_cast<int64_t>(live.size());
-  for (const LivePtr& session : live) counts.busy_sessions += session->Look().busy ? 1 : 0;
-  return counts;
 }
 
 }  // namespace cellblock::service

@@ -101,7 +101,7 @@ struct CallInfo {
   std::string state;                               // waiting, running, done, lost
   absl::Time accepted_at;
   std::string record_json;                         // once it is done
-  std::string events_json;                         // else, of a detached one: a list, so far
+  std::string events_json;                         // else, of a detached one: a list, so far; the first 8 MiB
   std::string reason;                              // lost: why
 };
 
@@ -136,7 +136,7 @@ class Service {
   // Interrupts it, or takes it out of the queue. By its id alone: for whoever was told it.
   void CancelExecution(const std::string& id);
 
-  // Cells one after the other in a session of their own, which is closed then; stops at the first that does not end ok unless
+  // Cells one after the other in a session of their own, which is closed then; takes no idempotency key. Stops at the first that does not end ok unless
   // `keep_going`. `files`: path and an open descriptor.
   struct Run {
     NewSession session;
@@ -173,10 +173,6 @@ class Service {
   // Nothing new from now on; waits up to `limit` for the calls, interrupts them then, ends every session. Once.
   void Stop(absl::Duration limit);
   bool stopping() const { return stopping_; }
-  struct Counts {
-    int64_t sessions = 0, busy_sessions = 0, calls_running = 0, calls_waiting = 0;
-  };
-  Counts Count();
   const ServiceOptions& options() const { return options_; }
 
  private:
@@ -194,6 +190,8 @@ class Service {
   absl::Status CountIn(const Token& token);
   void CountOut(const std::string& owner);
   void End(const LivePtr& live, store::LifeState state, const std::string& reason);
+  void FinishEnd(const LivePtr& live, store::LifeState state, const std::string& reason);
+  std::vector<LivePtr> AllLiveLocked() const;
 
   struct Accepted {
     RunningPtr running;
@@ -203,6 +201,7 @@ class Service {
   absl::StatusOr<Accepted> Accept(const Request& request, absl::string_view session_id, const NewCall& wanted, bool detached);
   absl::StatusOr<CallAnswer> RunToEnd(const RunningPtr& running, const NewCall& wanted);
   absl::StatusOr<CallAnswer> RunOnTurn(Running& running, const NewCall& wanted);
+  bool Begin(Running& running);                    // false: it was cancelled
   void Keep(Running& running, Record& record, CallAnswer& answer);
   void Forget(Running& running, const absl::StatusOr<CallAnswer>& answer);
   absl::StatusOr<CallAnswer> WaitFor(Running& running);
