@@ -80,7 +80,6 @@ const std::vector<Route>& Api::Routes() {
       {"GET", "/v1/openapi.json", "openapi", "This description", Body::kNone, "", "any", 200, true, &Api::OpenApi},
       {"GET", "/healthz", "health", "The server answers", Body::kNone, "", "any", 200, true, &Api::Health},
       {"GET", "/readyz", "ready", "The server takes new sessions", Body::kNone, "", "any", 200, true, &Api::Ready},
-      {"GET", "/metrics", "metrics", "Figures for Prometheus", Body::kNone, "", "text", 200, false, &Api::Metrics},
   };
   return *routes;
 }
@@ -178,13 +177,6 @@ HttpReply Api::Ready(HttpRequest& request) {
   if (service_.stopping()) why = "the server is stopping";
   if (why.empty() && options_.ready && !options_.ready(&why)) return ProblemReply(503, "not_ready", why, request.id);
   return why.empty() ? JsonReply(200, "{\"status\":\"ready\"}") : ProblemReply(503, "not_ready", why, request.id);
-}
-
-HttpReply Api::Metrics(HttpRequest& request) {
-  if (!options_.metrics) return ProblemReply(404, "not_found", "this server keeps no metrics", request.id);
-  HttpReply reply = JsonReply(200, options_.metrics());
-  reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
-  return reply;
 }
 
 }  // namespace cellblock::front

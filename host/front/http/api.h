@@ -32,7 +32,6 @@ struct Route {
 
 struct ApiOptions {
   std::string version;
-  std::function<std::string()> metrics;                   // the text of /metrics; none: not found
   std::function<std::string()> environments_json;         // a list
   std::function<bool(std::string* why)> ready;
   std::function<void(std::function<void()>)> background;  // see Service
@@ -76,7 +75,6 @@ class Api {
   HttpReply OpenApi(HttpRequest& request);
   HttpReply Health(HttpRequest& request);
   HttpReply Ready(HttpRequest& request);
-  HttpReply Metrics(HttpRequest& request);
 
   service::Service& service_;
   const ApiOptions options_;

@@ -38,13 +38,7 @@ HttpReply ReadRun(HttpRequest& request, service::Service::Run* run, bool many) {
     }));
     body->Flag("keep_going", &run->keep_going);
   } else {
-    service::NewCall call;
-    body->Require("code", body->Text("code", &call.code));
-    std::string language = "python";
-    body->OneOf("language", {"python", "bash"}, &language);
-    call.language = language == "bash" ? Language::kBash : Language::kPython;
-    body->Seconds("timeout_seconds", &call.timeout);
-    run->cells.push_back(std::move(call));
+    ReadCode(*body, &run->cells.emplace_back());  // env is the session's
   }
   if (absl::Status status = body->Finish(); !status.ok()) return ProblemReply(status, request.id);
   for (const ReceivedFile& file : request.files) run->files.emplace_back(file.path, file.content.get());

@@ -120,12 +120,16 @@ void ReadNewSession(JsonBody& body, service::NewSession* session) {
   body.Object("metadata", &session->metadata_json);
 }
 
-void ReadNewCall(JsonBody& body, service::NewCall* call) {
+void ReadCode(JsonBody& body, service::NewCall* call) {
   body.Require("code", body.Text("code", &call->code));
   std::string language = "python";
   body.OneOf("language", {"python", "bash"}, &language);
   call->language = language == "bash" ? Language::kBash : Language::kPython;
   body.Seconds("timeout_seconds", &call->timeout);
+}
+
+void ReadNewCall(JsonBody& body, service::NewCall* call) {
+  ReadCode(body, call);
   body.Texts("env", &call->environment);
 }
 

@@ -22,7 +22,8 @@ std::string SessionJson(const service::SessionInfo& session);
 
 // Fields of a body.
 void ReadNewSession(JsonBody& body, service::NewSession* session);
-void ReadNewCall(JsonBody& body, service::NewCall* call);
+void ReadCode(JsonBody& body, service::NewCall* call);     // code, language, timeout_seconds
+void ReadNewCall(JsonBody& body, service::NewCall* call);  // these and env
 
 // One page of a list: ?limit= (1 – 1000, else 100) and ?cursor= (what the page before said; else 0). kInvalidArgument.
 struct Page {

@@ -41,9 +41,9 @@ class HttpServerImpl : public HttpServer {
         acceptor_(net::make_strand(threads.context())),
         look_timer_(threads.context()),
         state_(std::make_shared<ServerState>(std::move(options), std::move(hosts), threads, api, std::move(cancel))) {}
+  // The threads have been stopped, or it never listened: nothing of it runs any more.
   ~HttpServerImpl() override {
-    Drain(absl::ZeroDuration());
-    if (!state_->options.unix_path.empty()) unlink(state_->options.unix_path.c_str());
+    if (listens_ && !state_->options.unix_path.empty()) unlink(state_->options.unix_path.c_str());
   }
 
   absl::Status UseTls() {
@@ -75,12 +75,13 @@ class HttpServerImpl : public HttpServer {
 
   absl::Status ListenUnix() {
     const std::string& path = state_->options.unix_path;
+    if (path.size() >= sizeof(sockaddr_un::sun_path)) return absl::InvalidArgumentError(absl::StrCat(path, " is longer than a socket's path may be"));
     struct stat found = {};
     if (lstat(path.c_str(), &found) == 0) {
       if (!S_ISSOCK(found.st_mode)) return absl::InvalidArgumentError(absl::StrCat(path, " is there and no socket"));
-      unlink(path.c_str());  // of a server that was killed: the journal's lock says that none other runs on this state
+      if (IsAnswered(path)) return absl::UnavailableError(absl::StrCat("listen on ", path, ": another server does"));
+      unlink(path.c_str());  // of one that was killed
     }
-    if (path.size() >= sizeof(sockaddr_un::sun_path)) return absl::InvalidArgumentError(absl::StrCat(path, " is longer than a socket's path may be"));
     beast::error_code error;
     const net::local::stream_protocol::endpoint endpoint(path);
     if (acceptor_.open(Protocol(AF_UNIX, 0), error)) return SystemError("open a socket", error);
@@ -96,6 +97,7 @@ class HttpServerImpl : public HttpServer {
   absl::Status Listen() { return state_->options.unix_path.empty() ? ListenTcp() : ListenUnix(); }
 
   void Start() {
+    listens_ = true;
     net::co_spawn(acceptor_.get_executor(), Accept(), net::detached);
     LookForVanished();
   }
@@ -113,6 +115,13 @@ class HttpServerImpl : public HttpServer {
   }
 
  private:
+  bool IsAnswered(const std::string& path) {
+    beast::error_code error;
+    net::local::stream_protocol::socket probe(threads_.context());
+    probe.connect(net::local::stream_protocol::endpoint(path), error);
+    return !error;
+  }
+
   net::awaitable<void> Accept() {
     net::steady_timer pause(acceptor_.get_executor());
     while (acceptor_.is_open()) {
@@ -172,6 +181,7 @@ class HttpServerImpl : public HttpServer {
   net::steady_timer look_timer_;
   std::optional<net::ssl::context> tls_;
   std::string address_;
+  bool listens_ = false;
   const std::shared_ptr<ServerState> state_;
 };
 

@@ -53,6 +53,7 @@ struct HttpServerOptions {
 class HttpServer {
  public:
   // kInvalidArgument: an option; kFailedPrecondition: open to others without tokens; else why it cannot listen.
+  // The threads are stopped before the server is destroyed.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Listen(HttpServerOptions options, IoThreads& threads, Api& api, std::function<void(const std::string&)> cancel);
   virtual ~HttpServer() = default;
 
