@@ -3,17 +3,25 @@
 
 import json
 
-from . import session, values, variables
+from . import own_builtins, session, values, variables
 
 BYTES_MAX = 512 * 1024
 
 
+def _answer(question, shell):
+    if question == "variables":
+        return variables.describe(shell.user_ns, hidden=shell.user_ns_hidden)
+    raise ValueError(f"no question {question!r}")
+
+
 def run(question, argument, shell):
     """Sends the answer as a result; raises what goes wrong."""
-    if question == "variables":
-        answer = variables.describe(shell.user_ns, hidden=shell.user_ns_hidden)
-    else:
-        raise ValueError(f"no question {question!r}")
+    theirs = own_builtins.replaced()
+    own_builtins.restore(own_builtins.originals(theirs))
+    try:
+        answer = _answer(question, shell)
+    finally:
+        own_builtins.restore(theirs)
     text = json.dumps(answer, ensure_ascii=False, allow_nan=False)
     if len(text.encode("utf-8", "replace")) > BYTES_MAX:
         raise ValueError("the answer is longer than it may be")

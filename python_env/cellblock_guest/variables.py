@@ -1,6 +1,6 @@
 # What a session's namespace holds, for whoever asks between two calls: name, type, size, a short text. Worker, in the user's own
-# interpreter. No code of the user's runs for it: types are compared by identity with those that we know, attributes are asked of them
-# alone, and nothing is imported or computed. Everything is bounded.
+# interpreter. No code of the user's runs for it: types are compared by identity with those that we know (`==` and hash() would ask a
+# metaclass), attributes are asked of them alone, and nothing is imported or computed. Everything is bounded.
 
 import sys
 import types
@@ -14,6 +14,7 @@ COLUMNS_MAX = 50
 BYTES_MAX = 200 * 1024  # of all entries together
 _HIDDEN = {"In", "Out", "exit", "quit", "get_ipython", "open", "display"}
 
+_ModuleType, _FunctionType = types.ModuleType, types.FunctionType  # before anybody can put others in their place
 _name = type.__dict__["__name__"].__get__
 _module = type.__dict__["__module__"].__get__
 
@@ -32,7 +33,7 @@ def describe(namespace, hidden=()):
 
 
 def _is_shown(name, namespace, hidden):
-    return type(name) is str and not name.startswith("_") and name not in _HIDDEN and name not in hidden and type(namespace[name]) is not types.ModuleType
+    return type(name) is str and not name.startswith("_") and name not in _HIDDEN and name not in hidden and type(namespace[name]) is not _ModuleType
 
 
 def _clean(text, limit):
@@ -43,19 +44,22 @@ def _clean(text, limit):
 def _entry(name, value):
     kind = type(value)
     entry = {"name": _clean(name, NAME_MAX), "type": type_name(kind), "shape": None, "dtypes": None, "bytes": None, "length": None, "repr": ""}
-    known = _known(kind)
-    if known is not None:
-        try:
+    try:
+        known = _known(kind)
+        if known is not None:
             known(value, entry)
-        except Exception:  # a frame whose inside was tampered with, or that another version of its library builds otherwise
-            entry["repr"] = f"<{entry['type']}>"
-    elif kind in _SIZED:
-        entry["length"] = len(value)
-        entry["bytes"] = sys.getsizeof(value)
+            return entry
+        if _is_one_of(kind, _SIZED):
+            entry["length"] = len(value)
+            entry["bytes"] = sys.getsizeof(value)
         entry["repr"] = _clean(_text(value, DEPTH_MAX), TEXT_MAX)
-    else:
-        entry["repr"] = _clean(_text(value, DEPTH_MAX), TEXT_MAX)
+    except Exception:  # a frame whose inside was tampered with, a dict that a thread changes meanwhile
+        entry["repr"] = f"<{entry['type']}>"
     return entry
+
+
+def _is_one_of(kind, kinds):
+    return any(kind is one for one in kinds)
 
 
 def type_name(kind):
@@ -68,6 +72,7 @@ def type_name(kind):
     return _clean(f"{module.split('.')[0]}.{name}", NAME_MAX)
 
 
+_CONTAINERS = (list, tuple, set, frozenset, dict)
 _SIZED = (str, bytes, bytearray, list, tuple, dict, set, frozenset, range)
 _PLAIN = (int, float, complex, bool, type(None), type(Ellipsis))
 
@@ -77,15 +82,15 @@ def _text(value, depth):
     kind = type(value)
     if kind is int and int.bit_length(value) > 512:
         return f"<int of {int.bit_length(value)} bits>"
-    if kind in _PLAIN or kind is range:
+    if _is_one_of(kind, _PLAIN) or kind is range:
         return repr(value)
-    if kind in (str, bytes, bytearray):
+    if _is_one_of(kind, (str, bytes, bytearray)):
         return repr(value[:TEXT_MAX])
-    if kind in (list, tuple, set, frozenset, dict):
+    if _is_one_of(kind, _CONTAINERS):
         if depth == 0:
             return "…"
         return _container(value, kind, depth)
-    if kind is types.FunctionType:
+    if kind is _FunctionType:
         code = value.__code__
         arguments = ", ".join(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount][:20])
         return f"{code.co_name}({arguments})"
@@ -109,14 +114,17 @@ def _container(value, kind, depth):
 
 def _is_plain_key(item):
     """Looking a key up runs its __hash__ and __eq__: only where those are our own interpreter's."""
-    return type(item) in (str, bytes, int, float, bool, type(None))
+    return _is_one_of(type(item), (str, bytes, int, float, bool, type(None)))
 
 
 def _known(kind):
     """The describer of a type of a library, where that library is loaded and the type is its very own."""
     name = _name(kind)
-    for module, type_names, describer in _LIBRARIES:
-        if name in type_names and module in sys.modules and dict.get(vars(sys.modules[module]), name) is kind:
+    if type(name) is not str or type(sys.modules) is not dict:
+        return None
+    for module_name, type_name_, describer in _LIBRARIES:
+        module = sys.modules.get(module_name) if name == type_name_ else None
+        if type(module) is _ModuleType and dict.get(module.__dict__, name) is kind:
             return describer
     return None
 
@@ -173,9 +181,9 @@ def _arrow(value, entry):
 
 
 _LIBRARIES = (
-    ("pandas", ("DataFrame",), _frame),
-    ("pandas", ("Series",), _series),
-    ("numpy", ("ndarray",), _array),
-    ("polars", ("DataFrame",), _polars),
-    ("pyarrow", ("Table",), _arrow),
+    ("pandas", "DataFrame", _frame),
+    ("pandas", "Series", _series),
+    ("numpy", "ndarray", _array),
+    ("polars", "DataFrame", _polars),
+    ("pyarrow", "Table", _arrow),
 )
