@@ -149,6 +149,40 @@ class ServerTest(unittest.TestCase):
         for thread in spin:
             thread.join()
 
+    def test_variables_of_a_call_are_gone_after_it(self):
+        session = self.server.session(env={"A": "session"})
+        shown = self.server.execute(session, "import os; os.environ['A'], os.environ['B']", env={"A": "call", "B": "2"})
+        self.assertEqual(shown["results"][0]["mime"]["text/plain"], "('call', '2')")
+        self.assertEqual(self.server.execute(session, "echo $A$B", language="bash", env={"B": "3"})["stdout"], "session3\n")
+        self.assertEqual(self.server.execute(session, "os.environ['A'], 'B' in os.environ")["results"][0]["mime"]["text/plain"], "('session', False)")
+
+    def test_files_and_folders_can_be_removed(self):
+        session = self.server.session()
+        self.server.execute(session, "import os; os.makedirs('d/e'); open('d/e/f', 'w').write('x'); open('g', 'w').write('y')")
+        for path in ("g", "d"):
+            self.assertEqual(self.server.ask("DELETE", f"/v1/sessions/{session}/files/{path}")[0].status, 204)
+        self.assertEqual(self.server.ask("GET", f"/v1/sessions/{session}/files")[1]["files"], [])
+        self.problem(self.server.ask("DELETE", f"/v1/sessions/{session}/files/g"), 404, "file_not_found")
+
+    def test_an_address_in_use_is_told(self):
+        command = [PROGRAM, "serve", "--listen", f"127.0.0.1:{self.server.port}", "--state", self.state + "-2", "--python-env", PYTHON_ENV]
+        self.addCleanup(shutil.rmtree, self.state + "-2", ignore_errors=True)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (4, ""))
+        self.assertIn("Address already in use", done.stderr)
+
+    def test_a_stop_interrupts_what_runs_when_its_time_is_over(self):
+        self.server.stop()
+        self.server = self.start("--drain", "1s")
+        session = self.server.session()
+        records = []
+        call = threading.Thread(target=lambda: records.append(self.server.execute(session, "while True: pass")))
+        call.start()
+        self.wait(lambda: self.server.ask("GET", f"/v1/sessions/{session}")[1]["state"] == "busy")
+        self.assertEqual(self.server.stop(), 0)
+        call.join()
+        self.assertEqual((records[0]["status"], records[0]["session_state"]), ("interrupted", "kept"))
+
     def test_an_idle_session_expires_and_says_when_and_why(self):
         session = self.server.session(idle_timeout_seconds=1)
         self.wait(lambda: self.server.ask("GET", f"/v1/sessions/{session}")[1].get("code") == "session_expired")
@@ -169,6 +203,59 @@ class ServerTest(unittest.TestCase):
         self.problem(self.server.ask("GET", f"/v1/sessions/{session}/files/x"), 404, "file_not_found")
         self.problem(self.server.ask("GET", "/healthz", headers={"Host": "evil.example"}), 421, "host_not_served")
         self.problem(self.server.ask("GET", "/healthz", headers={"Origin": "https://evil.example"}), 403, "origin_not_allowed")
+
+    def raw(self, *pieces, family=socket.AF_INET, address=None):
+        """What comes back until the server closes, for bytes that no client library would send."""
+        with socket.socket(family) as client:
+            client.settimeout(30)
+            client.connect(address or (self.server.host, self.server.port))
+            try:
+                for piece in pieces:
+                    client.sendall(piece)
+            except OSError:  # it may close before it has all
+                pass
+            answer = b""
+            while True:
+                try:
+                    more = client.recv(65536)
+                except ConnectionError:
+                    more = b""
+                if not more:
+                    return answer
+                answer += more
+
+    def test_bytes_that_are_no_good_request_are_refused(self):
+        head = b"Host: localhost\r\nAuthorization: Bearer " + self.server.token.encode() + b"\r\n"
+        last = b"Connection: close\r\n\r\n"
+        for pieces, status in (
+            ([b"hello\r\n\r\n"], b"400"),
+            ([b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"], b"400"),
+            ([b"GET /healthz HTTP/1.1\r\n" + last], b"400"),
+            ([b"GET /healthz HTTP/1.1\r\n" + b"X: " + b"x" * 40_000 + b"\r\n\r\n"], b"431"),
+            ([b"POST /v1/sessions HTTP/1.1\r\n" + head + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"], b"400"),
+            ([b"POST /v1/sessions HTTP/1.1\r\n" + head + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n"], b"400"),
+            ([b"POST /v1/sessions HTTP/1.1\r\n" + head + b"Content-Length: 99999999999\r\n\r\n"], b"413"),
+            ([b"POST /v1/sessions HTTP/1.1\r\n" + head + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n"], b"400"),
+            ([b"GET /v1/sessions/%zz HTTP/1.1\r\n" + head + last], b"404"),
+            ([b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + last], b"200"),
+            ([b"POST /v1/sessions HTTP/1.1\r\n" + head + b"Transfer-Encoding: chunked\r\n" + last, b"2\r\n{}\r\n", b"0\r\n\r\n"], b"201"),
+        ):
+            answer = self.raw(*pieces)
+            self.assertEqual(answer.split(b" ", 2)[1:2], [status], (pieces, answer))
+        self.assertEqual(self.server.ask("GET", "/healthz")[0].status, 200)
+
+    def test_a_unix_socket_serves_as_well(self):
+        path = os.path.join(self.state, "socket")
+        state = tempfile.mkdtemp(prefix="cellblock-server-")
+        self.addCleanup(shutil.rmtree, state, ignore_errors=True)
+        process = subprocess.Popen([PROGRAM, "serve", "--unix", path, "--no-token", "--state", state, "--python-env", PYTHON_ENV], stdout=subprocess.PIPE)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.terminate)
+        self.assertIn(b"serves on unix:", process.stdout.readline())
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+        answer = self.raw(b"POST /v1/run HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 14\r\n\r\n{\"code\":\"1+1\"}", family=socket.AF_UNIX, address=path)
+        self.assertIn(b'"text/plain":"2"', answer)
 
     def test_a_closed_session_is_gone(self):
         session = self.server.session()
