@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <future>
@@ -248,6 +249,14 @@ absl::StatusOr<std::unique_ptr<Session>> HostImpl::CreateSession(const Policy& p
   return std::unique_ptr<Session>(*std::move(session));
 }
 
+HostUsage HostImpl::usage() {
+  // Who asks does not wait for a zygote that is just being started.
+  if (std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock); lock.owns_lock()) {
+    zygotes_seen_ = std::count_if(zygotes_.begin(), zygotes_.end(), [](const auto& entry) { return entry.second != nullptr && !HasEnded(entry.second->pidfd.get()); });
+  }
+  return {zygotes_seen_, cgroups_ != nullptr};
+}
+
 }  // namespace cellblock::session
 
 namespace cellblock {
@@ -257,6 +266,7 @@ class HeldHost : public Host {
  public:
   explicit HeldHost(std::shared_ptr<session::HostImpl> host) : host_(std::move(host)) {}
   absl::StatusOr<std::unique_ptr<Session>> CreateSession(const Policy& policy, const SessionOptions& options) override { return host_->CreateSession(policy, options); }
+  HostUsage usage() override { return host_->usage(); }
 
  private:
   const std::shared_ptr<session::HostImpl> host_;

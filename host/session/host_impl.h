@@ -43,6 +43,7 @@ class HostImpl : public std::enable_shared_from_this<HostImpl> {
   ~HostImpl();
 
   absl::StatusOr<std::unique_ptr<Session>> CreateSession(const Policy& policy, const SessionOptions& options);
+  HostUsage usage();
 
   // For sessions.
   absl::StatusOr<std::shared_ptr<supervise::Zygote>> ZygoteFor(const Policy& policy);
@@ -78,6 +79,7 @@ class HostImpl : public std::enable_shared_from_this<HostImpl> {
   std::unique_ptr<supervise::Nest> nest_;  // made and ended on the watch's thread
   std::unique_ptr<supervise::Watch> watch_;
   std::atomic<size_t> sessions_ = 0;
+  std::atomic<int64_t> zygotes_seen_ = 0;
   std::vector<int32_t> all_cpus_;
   std::atomic<size_t> next_cpu_ = 0;
 

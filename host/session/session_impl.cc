@@ -278,7 +278,8 @@ absl::Status SessionImpl::Restart() {
   CELLBLOCK_RETURN_IF_ERROR(jail_->init->Ask(wire::EncodeMessage(wire::KillOthers{}), {}, kKillDeadline).status());
   EmptyFolder(jail_->shm.get(), user_id_);  // memory of processes that are no more; /workspace and /tmp are files, which stay
   std::future<absl::Status> attached;
-  return StartWorker(attached);
+  StartTimings again;  // those of the start stay
+  return StartWorker(attached, &again);
 }
 
 absl::Status SessionImpl::PutFile(int source_fd, absl::string_view path) {
@@ -346,6 +347,7 @@ void SessionImpl::LookCloser() {
 bool SessionImpl::MayBeOverMemory(supervise::MemorySample* sample) {
   *sample = supervise::SampleMemory(*jail_, worker_->process(), baseline_);
   memory_.processes_peak = std::max<int64_t>(memory_.processes_peak, sample->processes);
+  memory_.now_bytes = sample->bytes;
   if (sample->bytes > policy_.limits.memory_bytes) return true;
   memory_.peak_bytes = std::max<int64_t>(memory_.peak_bytes, sample->bytes);
   return false;

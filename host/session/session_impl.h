@@ -47,6 +47,8 @@ class SessionImpl : public Session, private supervise::Watched {
   const Policy& policy() const override { return policy_; }
   const std::vector<Layer>& layers() const override { return layers_; }
   bool alive() const override { return alive_; }
+  StartTimings start_timings() const override { return timings_; }
+  int64_t memory_bytes() const override { return cgroup_ != nullptr ? cgroup_->MemoryBytes() : memory_.now_bytes.load(); }
   absl::StatusOr<Record> Execute(absl::string_view code, const ExecuteOptions& options) override;
   void Interrupt() override;
   absl::Status Restart() override;
@@ -60,7 +62,7 @@ class SessionImpl : public Session, private supervise::Watched {
  private:
   SessionImpl(std::shared_ptr<HostImpl> host, const Policy& policy, const SessionOptions& options);
   absl::Status Start();
-  absl::Status StartWorker(std::future<absl::Status>& jail_attached);  // an invalid future: the jail's init is attached
+  absl::Status StartWorker(std::future<absl::Status>& jail_attached, StartTimings* timings);  // an invalid future: the jail's init is attached
   absl::StatusOr<std::string> Ask(supervise::Worker& worker, supervise::CpuMeter& meter, const char* question, absl::string_view argument, Record& record);
   confine::Spec WorkerSpec(const supervise::Zygote& zygote);
   std::vector<std::string> Environment() const;
@@ -96,6 +98,7 @@ class SessionImpl : public Session, private supervise::Watched {
   uint32_t user_id_ = 0;                   // outside, as root; 0: none was taken
   std::vector<int32_t> cpus_;
   std::vector<Layer> layers_;
+  StartTimings timings_;                   // set by Start
   std::shared_ptr<const capture::RedactionSet> redact_;
   UniqueFd interrupt_;
   std::unique_ptr<supervise::Jail> jail_;  // outlives the worker

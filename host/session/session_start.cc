@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "base/status_macros.h"
 #include "confine/seccomp_program.h"
 #include "confine/test_layer_switches.h"
@@ -31,6 +32,17 @@ struct NamespaceRule {
 constexpr NamespaceRule kNamespaces[] = {{"user_namespace", &Isolation::user_namespace},   {"pid_namespace", &Isolation::pid_namespace},
                                          {"mount_namespace", &Isolation::mount_namespace}, {"network_namespace", &Isolation::network_namespace},
                                          {"ipc_namespace", &Isolation::ipc_namespace},     {"uts_namespace", &Isolation::uts_namespace}};
+
+class Laps {
+ public:
+  absl::Duration Next() {
+    const absl::Time now = absl::Now();
+    return now - std::exchange(last_, now);
+  }
+
+ private:
+  absl::Time last_ = absl::Now();
+};
 
 }  // namespace
 
@@ -69,6 +81,7 @@ absl::Status SessionImpl::Start() {
   CELLBLOCK_ASSIGN_OR_RETURN(interrupt_, sys::MakeEventFd());
   cpus_ = host_->CpusFor(policy_.limits.cpus);
   CELLBLOCK_ASSIGN_OR_RETURN(uint64_t root, host_->RootFor(policy_));
+  Laps laps;
   if (host_->as_root()) {
     CELLBLOCK_ASSIGN_OR_RETURN(user_id_, host_->user_ids().Take());
   }
@@ -78,6 +91,7 @@ absl::Status SessionImpl::Start() {
     if (!cgroup.ok() && (policy_.isolation.cgroup == Requirement::kRequired || policy_.isolation.memory == MemoryRequirement::kEnforced)) return cgroup.status();
     if (cgroup.ok()) cgroup_ = *std::move(cgroup);
   }
+  timings_.cgroup = laps.Next();
   wire::MakeJail request;
   request.root_id = root;
   request.user_id = user_id_;
@@ -90,17 +104,19 @@ absl::Status SessionImpl::Start() {
     CELLBLOCK_ASSIGN_OR_RETURN(entrances, cgroup_->Entrances());
   }
   CELLBLOCK_ASSIGN_OR_RETURN(jail_, host_->nest().MakeJail(request, entrances));
+  timings_.jail = laps.Next();
   CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd workspace, sys::DuplicateAbove(jail_->workspace.get(), 3));
   artifact::CollectorOptions collector_options;
   collector_options.limits = policy_.artifacts;
   collector_options.workspace_files = policy_.limits.workspace_files;
   CELLBLOCK_ASSIGN_OR_RETURN(collector_, artifact::Collector::Create(std::move(workspace), collector_options, &host_->store(), &host_->sniffer()));
   CELLBLOCK_ASSIGN_OR_RETURN(snapshot_, collector_->TakeSnapshot());
+  timings_.workspace = laps.Next();
   // On cgroup v2 the first move after a while waits some 8 ms for the kernel; meanwhile the worker is forked and locks itself, and the
   // move of the worker right after is then quick.
   std::future<absl::Status> attached;
   if (cgroup_ != nullptr && entrances.empty()) attached = std::async(std::launch::async, [this] { return cgroup_->Attach({jail_->host_pid}); });
-  absl::Status started = StartWorker(attached);
+  absl::Status started = StartWorker(attached, &timings_);
   if (attached.valid()) attached.wait();
   CELLBLOCK_RETURN_IF_ERROR(started);
   host_->watch().Add(this);
@@ -156,8 +172,10 @@ std::vector<std::string> SessionImpl::Environment() const {
   return list;
 }
 
-absl::Status SessionImpl::StartWorker(std::future<absl::Status>& jail_attached) {
+absl::Status SessionImpl::StartWorker(std::future<absl::Status>& jail_attached, StartTimings* timings) {
+  Laps laps;
   CELLBLOCK_ASSIGN_OR_RETURN(std::shared_ptr<supervise::Zygote> zygote, host_->ZygoteFor(policy_));
+  timings->zygote = laps.Next();
   supervise::WorkerOptions options;
   spec_ = options.spec = WorkerSpec(*zygote);
   CELLBLOCK_ASSIGN_OR_RETURN(options.seccomp_fd, host_->FilterFor(policy_, cgroup_ != nullptr));
@@ -184,6 +202,8 @@ absl::Status SessionImpl::StartWorker(std::future<absl::Status>& jail_attached) 
     };
   }
   CELLBLOCK_ASSIGN_OR_RETURN(std::unique_ptr<supervise::Worker> worker, supervise::Worker::Start(std::move(zygote), *jail_, options));
+  timings->fork = worker->fork_took();
+  timings->lock_down = laps.Next() - timings->fork;
   if (cgroup_ != nullptr) CELLBLOCK_RETURN_IF_ERROR(cgroup_->Attach({jail_->host_pid, worker->process().pid()}));  // those that did not enter
   DescribeLayers(worker->report());
   std::lock_guard<std::mutex> lock(watched_mutex_);

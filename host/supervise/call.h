@@ -24,6 +24,7 @@ namespace cellblock::supervise {
 
 // What is known of the session's memory from outside, fed by the Host's watch.
 struct MemorySignals {
+  std::atomic<int64_t> now_bytes = 0;        // without a cgroup: as the watch last saw it
   std::atomic<int64_t> peak_bytes = 0;       // since the call began
   std::atomic<int64_t> processes_peak = 0;
   std::atomic<bool> killed = false;          // the watch killed the session for memory

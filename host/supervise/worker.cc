@@ -29,7 +29,9 @@ constexpr int kKillRoundsMax = 10;
 
 absl::StatusOr<std::unique_ptr<Worker>> Worker::Start(std::shared_ptr<Zygote> zygote, Jail& jail, const WorkerOptions& options) {
   std::unique_ptr<Worker> worker(new Worker(std::move(zygote), jail, options.bundle_bytes_max));
+  const absl::Time began = absl::Now();
   absl::Status forked = worker->Fork(options);
+  worker->fork_took_ = absl::Now() - began;
   if (!forked.ok() && worker->channel_.valid()) {
     // It has ended before it could be looked at, as one that cannot lock itself does; its own account, if it sent one, says why.
     absl::Status told = worker->WaitReady();

@@ -73,6 +73,7 @@ class Worker {
   pid_t pid_in_jail() const { return pid_in_jail_; }
   sys::ProcReader& process() { return *process_; }
   const confine::Report& report() const { return report_; }
+  absl::Duration fork_took() const { return fork_took_; }
   int64_t zygote_sharers() const { return zygote_.use_count(); }  // the zygote (for the Host's own hold) and its workers
 
  private:
@@ -90,6 +91,7 @@ class Worker {
   std::string outgoing_;
   std::set<std::pair<pid_t, uint64_t>> killed_;  // by KillAll: number and start, since one that is killed may take long to end
   confine::Report report_;
+  absl::Duration fork_took_;
   std::optional<WorkerExit> exit_;
 };
 

@@ -59,6 +59,16 @@ struct FileEntry {
   absl::Time modified_at;
 };
 
+// How long the steps of a session's start took, one after the other.
+struct StartTimings {
+  absl::Duration cgroup;      // its group is made; nothing where there is none
+  absl::Duration jail;        // namespaces and mounts
+  absl::Duration workspace;   // looked at for the first time
+  absl::Duration zygote;      // found; started, if it is the first session that needs it
+  absl::Duration fork;        // the worker is there
+  absl::Duration lock_down;   // it has locked itself, reseeded its generators and said that it is ready
+};
+
 // One live interpreter. Thread-safe: calls queue in order (at most policy.session.queue wait, beyond it kResourceExhausted).
 class Session {
  public:
@@ -68,6 +78,9 @@ class Session {
   virtual const Policy& policy() const = 0;
   virtual const std::vector<Layer>& layers() const = 0;
   virtual bool alive() const = 0;           // false once the worker ended and was not restarted
+  virtual StartTimings start_timings() const { return {}; }  // of its first interpreter
+  // What it holds now: as the cgroup counts, or as the watch last saw it.
+  virtual int64_t memory_bytes() const { return 0; }
 
   // Runs one cell (or bash script) to its end; blocks up to timeout + grace. The Status says whether the host did its work, the
   // record how the guest ended. kInvalidArgument: code over limits.code_bytes, a NUL in it, or Python that is not UTF-8. After a
@@ -92,6 +105,11 @@ class Session {
   virtual absl::Status RemoveFile(absl::string_view path) = 0;
 };
 
+struct HostUsage {
+  int64_t zygotes = 0;              // live template interpreters, one for each environment, root and preload list in use
+  bool has_cgroups = false;         // else memory is watched
+};
+
 // Thread-safe. One per process is enough.
 class Host {
  public:
@@ -102,6 +120,7 @@ class Host {
 
   // kFailedPrecondition when a layer that the policy requires cannot be had; kResourceExhausted beyond sessions_max.
   virtual absl::StatusOr<std::unique_ptr<Session>> CreateSession(const Policy& policy, const SessionOptions& options = {}) = 0;
+  virtual HostUsage usage() { return {}; }
 };
 
 // One row of `cellblock doctor`: a layer, whether this machine gives it, and how to turn it on where not.
