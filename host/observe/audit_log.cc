@@ -49,13 +49,13 @@ void WriteCall(Line& line, const service::CallFacts& call) {
 
 }  // namespace
 
-void AuditLog::SessionCreated(const service::SessionFacts& session, const service::Origin& origin, absl::Duration took) {
+void AuditLog::SessionCreated(const service::SessionFacts& session, const service::Origin& origin, absl::Duration took, const StartTimings& steps) {
   Line line(lines_, "session_created");
   line.Session(session);
   line.json().Member("request_id", origin.request_id);
 }
 
-void AuditLog::SessionEnded(const service::SessionFacts& session, absl::string_view state, absl::string_view reason) {
+void AuditLog::SessionEnded(const service::SessionFacts& session, absl::string_view state, service::EndCause cause, absl::string_view reason) {
   Line line(lines_, "session_ended");
   line.Session(session);
   line.json().Member("state", state);

@@ -14,8 +14,8 @@ class AuditLog : public service::Observer {
  public:
   AuditLog(JsonLines& lines, bool with_code) : lines_(lines), with_code_(with_code) {}
 
-  void SessionCreated(const service::SessionFacts& session, const service::Origin& origin, absl::Duration took) override;
-  void SessionEnded(const service::SessionFacts& session, absl::string_view state, absl::string_view reason) override;
+  void SessionCreated(const service::SessionFacts& session, const service::Origin& origin, absl::Duration took, const StartTimings& steps) override;
+  void SessionEnded(const service::SessionFacts& session, absl::string_view state, service::EndCause cause, absl::string_view reason) override;
   void CallStarted(const service::CallFacts& call) override;
   void CallEnded(const service::CallFacts& call, const Record& record) override;
   void Refused(absl::string_view verb, absl::string_view session_id, const service::Origin& origin, const absl::Status& status) override;

@@ -3,11 +3,13 @@
 #ifndef CELLBLOCK_SERVICE_OBSERVER_H_
 #define CELLBLOCK_SERVICE_OBSERVER_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "cellblock/host.h"
 #include "cellblock/record.h"
 
 namespace cellblock::service {
@@ -33,11 +35,14 @@ struct CallFacts {
   absl::Duration waited;           // for its turn
 };
 
+// Why a session ended, for who counts; `reason` is for who reads.
+enum class EndCause { kClosed, kIdle, kLifeOver, kServerStopped };
+
 class Observer {
  public:
   virtual ~Observer() = default;
-  virtual void SessionCreated(const SessionFacts& session, const Origin& origin, absl::Duration took) {}
-  virtual void SessionEnded(const SessionFacts& session, absl::string_view state, absl::string_view reason) {}
+  virtual void SessionCreated(const SessionFacts& session, const Origin& origin, absl::Duration took, const StartTimings& steps) {}
+  virtual void SessionEnded(const SessionFacts& session, absl::string_view state, EndCause cause, absl::string_view reason) {}
   virtual void CallStarted(const CallFacts& call) {}
   virtual void CallEnded(const CallFacts& call, const Record& record) {}
   // Of whatever verb; `session_id` is empty where there is none.

@@ -199,7 +199,7 @@ absl::StatusOr<SessionInfo> Service::MakeSession(const Request& request, const N
     sessions_[id] = live;
   }
   std::move(count_out).Cancel();
-  for (Observer* observer : observers_) observer->SessionCreated(facts, {token.name, request.id}, absl::Now() - began);
+  for (Observer* observer : observers_) observer->SessionCreated(facts, {token.name, request.id}, absl::Now() - began, live->session().start_timings());
   return info;
 }
 
@@ -255,7 +255,7 @@ absl::Status Service::InterruptSession(const Request& request, absl::string_view
 absl::Status Service::CloseSession(const Request& request, absl::string_view id) {
   absl::StatusOr<LivePtr> live = Find(request, id);
   if (live.ok()) {
-    End(*live, store::LifeState::kClosed, "its owner closed it");
+    End(*live, EndCause::kClosed, "its owner closed it");
     return absl::OkStatus();
   }
   // Whoever asks twice wanted it gone, and it is.
@@ -263,11 +263,12 @@ absl::Status Service::CloseSession(const Request& request, absl::string_view id)
   return NotedStatus("close", id, request, entry.status());
 }
 
-void Service::End(const LivePtr& live, store::LifeState state, const std::string& reason) {
-  if (live->BeginEnd(reason)) FinishEnd(live, state, reason);
+void Service::End(const LivePtr& live, EndCause cause, const std::string& reason) {
+  if (live->BeginEnd(reason)) FinishEnd(live, cause, reason);
 }
 
-void Service::FinishEnd(const LivePtr& live, store::LifeState state, const std::string& reason) {
+void Service::FinishEnd(const LivePtr& live, EndCause cause, const std::string& reason) {
+  const store::LifeState state = cause == EndCause::kIdle || cause == EndCause::kLifeOver ? store::LifeState::kExpired : store::LifeState::kClosed;
   live->WaitForTurn();
   const SessionFacts& facts = live->facts();
   if (absl::Status ended = journal_.EndSession(facts.id, state, reason, absl::Now()); !ended.ok()) {
@@ -277,7 +278,7 @@ void Service::FinishEnd(const LivePtr& live, store::LifeState state, const std::
     std::lock_guard<std::mutex> lock(mutex_);
     sessions_.erase(facts.id);
   }
-  for (Observer* observer : observers_) observer->SessionEnded(facts, store::LifeStateName(state), reason);
+  for (Observer* observer : observers_) observer->SessionEnded(facts, store::LifeStateName(state), cause, reason);
   CountOut(facts.owner);
 }
 
@@ -289,6 +290,25 @@ std::vector<Service::LivePtr> Service::AllLiveLocked() const {
     if (session != nullptr) live.push_back(session);
   }
   return live;
+}
+
+Load Service::Look() {
+  Load load;
+  std::vector<LivePtr> live;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    live = AllLiveLocked();
+    load.starting_or_ending = std::max<int64_t>(0, sessions_counted_ - static_cast<int64_t>(live.size()));
+    load.calls_running = static_cast<int64_t>(running_.size());
+  }
+  for (const LivePtr& session : live) {
+    const LiveSession::Snapshot look = session->Look();
+    ++(look.busy ? load.busy : look.alive ? load.idle : load.no_interpreter);
+    load.calls_waiting += look.waiting;
+    load.memory_bytes += session->session().memory_bytes();
+  }
+  load.calls_running = std::max<int64_t>(0, load.calls_running - load.calls_waiting);
+  return load;
 }
 
 void Service::Sweep(absl::Time now) {
@@ -304,7 +324,9 @@ void Service::Sweep(absl::Time now) {
   }
   for (const LivePtr& session : live) {
     const std::string why = session->WhyOver(now);
-    if (!why.empty()) background_([this, session, why] { End(session, store::LifeState::kExpired, why); });
+    if (why.empty()) continue;
+    const EndCause cause = now >= session->Look().lease.life_ends_at() ? EndCause::kLifeOver : EndCause::kIdle;
+    background_([this, session, cause, why] { End(session, cause, why); });
   }
   if (!prune) return;
   background_([this, now] {
@@ -323,7 +345,7 @@ void Service::Stop(absl::Duration limit) {
     lock.unlock();
     // All are told before the first is waited for; one that is ending already is left to whoever ends it.
     std::erase_if(ending, [&](const LivePtr& session) { return !session->BeginEnd(reason); });
-    for (const LivePtr& session : ending) FinishEnd(session, store::LifeState::kClosed, reason);
+    for (const LivePtr& session : ending) FinishEnd(session, EndCause::kServerStopped, reason);
     ending.clear();
     lock.lock();
     changed_.wait_for(lock, std::chrono::milliseconds(100), [&] { return running_.empty() && sessions_counted_ == 0; });

@@ -111,6 +111,14 @@ struct FileInfo {
   std::string mime;
 };
 
+// What there is at one moment, of all tokens.
+struct Load {
+  int64_t idle = 0, busy = 0, no_interpreter = 0;  // sessions by state
+  int64_t starting_or_ending = 0;                  // of which no one can say anything
+  int64_t calls_running = 0, calls_waiting = 0;
+  int64_t memory_bytes = 0;                        // of the sessions, together
+};
+
 class Service {
  public:
   using HostFactory = std::function<absl::StatusOr<Host*>(const std::string& environment)>;  // by a policy's python.environment; thread-safe
@@ -173,6 +181,7 @@ class Service {
   // Nothing new from now on; waits up to `limit` for the calls, interrupts them then, ends every session. Once.
   void Stop(absl::Duration limit);
   bool stopping() const { return stopping_; }
+  Load Look();
   const ServiceOptions& options() const { return options_; }
 
  private:
@@ -189,8 +198,8 @@ class Service {
   absl::StatusOr<std::string> Claim(const Request& request, absl::string_view target);
   absl::Status CountIn(const Token& token);
   void CountOut(const std::string& owner);
-  void End(const LivePtr& live, store::LifeState state, const std::string& reason);
-  void FinishEnd(const LivePtr& live, store::LifeState state, const std::string& reason);
+  void End(const LivePtr& live, EndCause cause, const std::string& reason);
+  void FinishEnd(const LivePtr& live, EndCause cause, const std::string& reason);
   std::vector<LivePtr> AllLiveLocked() const;
 
   struct Accepted {
