@@ -28,6 +28,7 @@
 #include "front/http/admission.h"
 #include "front/http/body_sink.h"
 #include "front/http/event_stream.h"
+#include "front/http/idle.h"
 #include "front/http/server.h"
 #include "front/http/target.h"
 #include "front/http/vanished.h"
@@ -51,6 +52,7 @@ struct ServerState {
   std::function<void(const std::string& execution_id)> cancel;
   Admission admission;
   VanishedClients vanished;
+  IdleConnections idle;
   std::atomic<size_t> connections = 0;
   std::atomic<bool> draining = false;
 };
@@ -87,7 +89,10 @@ class Connection {
     header.header_limit(static_cast<uint32_t>(state_->options.header_bytes_max));
     header.body_limit(boost::none);
     Deadline(state_->options.idle_timeout);
+    IdleConnections::Wait wait(state_->idle, static_cast<int>(lowest().socket().native_handle()));
+    if (!wait.may_wait()) co_return false;
     auto [error, bytes] = co_await http::async_read_header(stream_, buffer_, header, kToken);
+    wait.End();
     if (error) co_return co_await AnswerBadHeader(error);
     began_ = absl::Now();
     HttpRequest request;

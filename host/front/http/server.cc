@@ -111,6 +111,7 @@ class HttpServerImpl : public HttpServer {
       beast::error_code ignored;
       acceptor_.close(ignored);
     });
+    state_->idle.CloseAll();
     for (const absl::Time end = absl::Now() + limit; state_->connections > 0 && absl::Now() < end;) absl::SleepFor(absl::Milliseconds(20));
   }
 

@@ -59,7 +59,7 @@ class HttpServer {
 
   virtual std::string address() const = 0;    // "http://127.0.0.1:8765", "unix:/run/cellblock.sock"
   virtual size_t connections() const = 0;
-  // No new connections; those that are open end with their request. Waits for them up to `limit`.
+  // No new connections; those that are open end with their request, at once if they wait for one. Waits for them up to `limit`.
   virtual void Drain(absl::Duration limit) = 0;
 };
 
