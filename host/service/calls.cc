@@ -229,7 +229,7 @@ void Service::Keep(Running& running, Record& record, CallAnswer& answer) {
   const absl::StatusOr<int64_t> kept = journal_.FinishExecution(entry, EntriesOf(record));
   for (const Artifact& artifact : record.artifacts) unlink(artifact.stored_at.c_str());  // the journal has it now, by its content
   if (kept.ok()) return;
-  Log(LogLevel::kError, absl::StrCat("the record of ", running.id, " could not be kept: ", kept.status().message()));
+  Log(LogLevel::kError, absl::StrCat("the record of ", running.id, " could not be kept: ", kept.status().message()), {record.session_id, running.request.id});
   record.receipt.limits_hit.push_back({"journal", absl::StrCat("this record and its artifacts could not be kept: ", kept.status().message())});
   answer.record_json = render::RenderRecordJson(record);
 }

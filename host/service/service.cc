@@ -272,7 +272,7 @@ void Service::FinishEnd(const LivePtr& live, EndCause cause, const std::string& 
   live->WaitForTurn();
   const SessionFacts& facts = live->facts();
   if (absl::Status ended = journal_.EndSession(facts.id, state, reason, absl::Now()); !ended.ok()) {
-    Log(LogLevel::kError, absl::StrCat("the end of session ", facts.id, " could not be kept: ", ended.message()));
+    Log(LogLevel::kError, absl::StrCat("the end of session ", facts.id, " could not be kept: ", ended.message()), {facts.id, {}});
   }
   {
     std::lock_guard<std::mutex> lock(mutex_);
