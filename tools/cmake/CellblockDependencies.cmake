@@ -10,6 +10,8 @@ endif()
 find_package(CLI11 REQUIRED)
 find_package(Boost 1.81 REQUIRED COMPONENTS json)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto SSL)
+# By pkg-config: the CMake package would also look for what its HTTP server and its push client need, which are not used.
+pkg_check_modules(PROMETHEUS REQUIRED IMPORTED_TARGET prometheus-cpp-core>=1.0)
 find_library(MAGIC_LIBRARY magic REQUIRED)
 # Another Python may stand first on PATH; the guest embeds the system's.
 if(NOT DEFINED Python_EXECUTABLE AND EXISTS /usr/bin/python3)
