@@ -21,6 +21,9 @@ inline constexpr size_t kTokensMax = 1000;
 inline constexpr size_t kTokenBytesMin = 16;
 inline constexpr size_t kTokenBytesMax = 512;
 
+// Whether a token may see the whole server's metrics, which tell of everybody's sessions; kOnly: them and nothing else.
+enum class MetricsAccess { kNo, kYes, kOnly };
+
 struct Token {
   std::string name;                              // in logs, and the owner of its sessions
   std::string sha256;                            // of the secret, 64 hex digits
@@ -29,6 +32,7 @@ struct Token {
   int64_t calls_max = 256;                       // running and waiting at once; 1 – 100,000
   std::optional<absl::Duration> wall_max;        // these two lower what the policy gives
   std::optional<int64_t> memory_bytes_max;
+  MetricsAccess metrics = MetricsAccess::kNo;
 };
 
 class Tokens {

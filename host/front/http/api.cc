@@ -80,6 +80,7 @@ const std::vector<Route>& Api::Routes() {
       {"GET", "/v1/openapi.json", "openapi", "This description", Body::kNone, "", "any", 200, true, &Api::OpenApi},
       {"GET", "/healthz", "health", "The server answers", Body::kNone, "", "any", 200, true, &Api::Health},
       {"GET", "/readyz", "ready", "The server takes new sessions", Body::kNone, "", "any", 200, true, &Api::Ready},
+      {"GET", "/metrics", "metrics", "Counters and gauges in Prometheus' text format; the token needs metrics: yes or only", Body::kNone, "", "text", 200, false, &Api::Metrics, true},
   };
   return *routes;
 }
@@ -92,6 +93,18 @@ const Route* Api::FindRoute(absl::string_view method, absl::string_view path, st
     absl::StrAppend(allowed, allowed->empty() ? "" : ", ", route.method, route.method == "GET" ? ", HEAD" : "");
   }
   return nullptr;
+}
+
+std::optional<HttpReply> Api::Refuse(const Route& route, const HttpRequest& request) const {
+  if (request.token == nullptr || IsOpen(route)) return std::nullopt;
+  if (route.metrics && request.token->metrics == service::MetricsAccess::kNo) {
+    return ProblemReply(403, "metrics_not_allowed",
+                        absl::StrCat("token ", request.token->name, " may not see the server's metrics, which tell of everybody's sessions; its operator can give it metrics: yes, or use a token with metrics: only"), request.id);
+  }
+  if (!route.metrics && request.token->metrics == service::MetricsAccess::kOnly) {
+    return ProblemReply(403, "metrics_only", absl::StrCat("token ", request.token->name, " is for /metrics alone (metrics: only)"), request.id);
+  }
+  return std::nullopt;
 }
 
 HttpReply Api::Handle(const Route& route, HttpRequest& request) { return (this->*route.handle)(request); }
@@ -177,6 +190,13 @@ HttpReply Api::Ready(HttpRequest& request) {
   if (service_.stopping()) why = "the server is stopping";
   if (why.empty() && options_.ready && !options_.ready(&why)) return ProblemReply(503, "not_ready", why, request.id);
   return why.empty() ? JsonReply(200, "{\"status\":\"ready\"}") : ProblemReply(503, "not_ready", why, request.id);
+}
+
+HttpReply Api::Metrics(HttpRequest& request) {
+  if (!options_.metrics) return ProblemReply(404, "no_such_path", "this server keeps no metrics", request.id);
+  HttpReply reply = JsonReply(200, options_.metrics());
+  reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  return reply;
 }
 
 }  // namespace cellblock::front

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct Route {
   int success = 200;
   bool open = false;                 // needs no token
   HttpReply (Api::*handle)(HttpRequest&) = nullptr;
+  bool metrics = false;              // the one whose access a token's `metrics` rules
 };
 
 struct ApiOptions {
@@ -35,6 +37,8 @@ struct ApiOptions {
   std::function<std::string()> environments_json;         // a list
   std::function<bool(std::string* why)> ready;
   std::function<void(std::function<void()>)> background;  // see Service
+  std::function<std::string()> metrics;                   // in Prometheus' text format; none: there are none
+  bool metrics_open = false;                              // no token is asked for them
 };
 
 class Api {
@@ -45,6 +49,12 @@ class Api {
   // The route, with `captured` filled; null with `allowed` the methods that this path has ("" when it is no path of the API).
   static const Route* FindRoute(absl::string_view method, absl::string_view path, std::vector<std::string>* captured, std::string* allowed);
 
+  // Needs no token here.
+  bool IsOpen(const Route& route) const { return route.open || (route.metrics && options_.metrics_open); }
+  // Whether the request's token may not have this route at all; what it may do there the service says.
+  std::optional<HttpReply> Refuse(const Route& route, const HttpRequest& request) const;
+  // Answered also when as many requests are worked on as may: it waits for nothing.
+  static bool IsQuick(const Route& route) { return route.open || route.metrics; }
   HttpReply Handle(const Route& route, HttpRequest& request);
 
  private:
@@ -75,6 +85,7 @@ class Api {
   HttpReply OpenApi(HttpRequest& request);
   HttpReply Health(HttpRequest& request);
   HttpReply Ready(HttpRequest& request);
+  HttpReply Metrics(HttpRequest& request);
 
   service::Service& service_;
   const ApiOptions options_;

@@ -54,6 +54,7 @@ struct ServerState {
   VanishedClients vanished;
   IdleConnections idle;
   std::atomic<size_t> connections = 0;
+  std::atomic<uint64_t> connections_refused = 0;
   std::atomic<bool> draining = false;
 };
 
@@ -77,6 +78,7 @@ class Connection {
   using HeaderParser = boost::beast::http::request_parser<boost::beast::http::empty_body>;
   static constexpr size_t kPieceBytes = 64 * 1024;
   static constexpr size_t kDiscardBytesMax = 1 << 20;
+  static constexpr size_t kSessionBytesMax = 64;
   static constexpr auto kToken = boost::asio::experimental::as_tuple(boost::asio::use_awaitable);
 
   auto& lowest() { return boost::beast::get_lowest_layer(stream_); }
@@ -100,6 +102,8 @@ class Connection {
     keep_alive_ = header.get().keep_alive() && !state_->draining;
     is_head_ = header.get().method() == http::verb::head;
     route_ = nullptr;
+    session_.clear();
+    bytes_streamed_ = 0;
     HttpReply reply;
     bool body_left = true;
     if (std::optional<HttpReply> refused = Begin(header.get(), &request); refused.has_value()) {
@@ -125,6 +129,7 @@ class Connection {
     keep_alive_ = false;
     is_head_ = false;
     route_ = nullptr;
+    session_.clear();
     began_ = absl::Now();
     if (error == http::error::header_limit || error == http::error::buffer_overflow) {
       co_await Send(request, ProblemReply(431, "headers_too_large", absl::StrCat("the request's headers are longer than ", state_->options.header_bytes_max, " bytes"), request.id));
@@ -160,8 +165,12 @@ class Connection {
     request->query = std::move(target.query);
     std::string allowed;
     route_ = Api::FindRoute(request->method, request->path, &request->captured, &allowed);
-    if (std::optional<HttpReply> refused = state_->admission.Refuse(field(http::field::host), field(http::field::origin), field(http::field::authorization), route_ != nullptr && route_->open, request)) {
+    if (std::optional<HttpReply> refused = state_->admission.Refuse(field(http::field::host), field(http::field::origin), field(http::field::authorization), route_ != nullptr && state_->api.IsOpen(*route_), request)) {
       return refused;
+    }
+    if (route_ != nullptr) {
+      if (std::optional<HttpReply> refused = state_->api.Refuse(*route_, *request)) return refused;
+      if (absl::StartsWith(route_->pattern, "/v1/sessions/{id}")) session_ = request->captured.front().substr(0, kSessionBytesMax);
     }
     if (route_ == nullptr && !allowed.empty()) {
       HttpReply reply = ProblemReply(405, "method_not_allowed", absl::StrCat("this path takes ", allowed), request->id);
@@ -249,7 +258,7 @@ class Connection {
     HttpReply reply;
     {
       const std::optional<IoThreads::Blocking> blocking = state_->threads.TryBlock();
-      if (blocking.has_value() || route_->open) {
+      if (blocking.has_value() || Api::IsQuick(*route_)) {
         reply = state_->api.Handle(*route_, request);
       } else {
         reply = ProblemReply(429, "too_many_calls", "as many requests are being worked on as may; this one was not begun", request.id);
@@ -295,8 +304,8 @@ class Connection {
       sent = co_await SendMessage(message);
     }
     if (state_->options.on_request) {
-      state_->options.on_request({request.id, request.method, route_ == nullptr ? "" : std::string(route_->pattern), request.token == nullptr ? "" : request.token->name, reply.status, took,
-                                  std::exchange(bytes_in_, 0), streams ? 0 : length});
+      state_->options.on_request({request.id, request.method, route_ == nullptr ? "" : std::string(route_->pattern), session_, request.token == nullptr ? "" : request.token->name, reply.status,
+                                  took, std::exchange(bytes_in_, 0), streams ? bytes_streamed_ : is_head_ ? 0 : length});
     }
     co_return sent && keep_alive_;
   }
@@ -367,6 +376,7 @@ class Connection {
   boost::asio::awaitable<bool> SendChunk(absl::string_view text) {
     Deadline(state_->options.transfer_timeout);
     const boost::asio::const_buffer piece(text.data(), text.size());
+    bytes_streamed_ += static_cast<int64_t>(text.size());
     boost::beast::error_code failed;
     if (version_ == 10) {
       auto [error, bytes] = co_await boost::asio::async_write(stream_, piece, kToken);
@@ -404,7 +414,9 @@ class Connection {
   bool is_head_ = false;
   bool expects_continue_ = false;
   absl::Time began_;
+  std::string session_;
   int64_t bytes_in_ = 0;
+  int64_t bytes_streamed_ = 0;
 };
 
 }  // namespace cellblock::front

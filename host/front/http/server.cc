@@ -104,6 +104,7 @@ class HttpServerImpl : public HttpServer {
 
   std::string address() const override { return address_; }
   size_t connections() const override { return state_->connections; }
+  uint64_t connections_refused() const override { return state_->connections_refused; }
 
   void Drain(absl::Duration limit) override {
     state_->draining = true;
@@ -135,6 +136,7 @@ class HttpServerImpl : public HttpServer {
       }
       const auto executor = socket.get_executor();
       if (state_->connections >= state_->options.connections_max) {
+        ++state_->connections_refused;
         net::co_spawn(executor, SayBusy(PlainStream(std::move(socket))), net::detached);
         continue;
       }

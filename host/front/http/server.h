@@ -23,6 +23,7 @@ struct RequestFacts {
   std::string id;
   std::string method;
   std::string route;                          // its pattern; "" when there is none
+  std::string session;                        // that its path names, whether there is one or not; cut at 64 bytes
   std::string token;                          // its name
   int status = 0;
   absl::Duration took;                        // until the reply was there, without sending it
@@ -59,6 +60,7 @@ class HttpServer {
 
   virtual std::string address() const = 0;    // "http://127.0.0.1:8765", "unix:/run/cellblock.sock"
   virtual size_t connections() const = 0;
+  virtual uint64_t connections_refused() const = 0;  // beyond connections_max
   // No new connections; those that are open end with their request, at once if they wait for one. Waits for them up to `limit`.
   virtual void Drain(absl::Duration limit) = 0;
 };
