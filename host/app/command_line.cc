@@ -256,7 +256,7 @@ absl::StatusOr<Invocation> ParseServe(const Arguments& arguments, const Argument
   CLI::App app;
   app.set_help_flag();
   ServeOptions options;
-  std::string listen, sessions, calls, kept_bytes, kept_for, drain;
+  std::string listen, sessions, calls, kept_bytes, kept_for, drain, log_format;
   app.add_option("--listen", listen);
   app.add_option("--unix", options.unix_path);
   app.add_option("--state", options.state);
@@ -276,7 +276,11 @@ absl::StatusOr<Invocation> ParseServe(const Arguments& arguments, const Argument
   app.add_option("--audit", options.audit);
   app.add_flag("--audit-code", options.audit_code);
   app.add_option("--log", options.log);
+  app.add_option("--log-format", log_format);
+  app.add_flag("--metrics-open", options.metrics_open);
   CELLBLOCK_RETURN_IF_ERROR(Parse(app, arguments));
+  if (!log_format.empty() && log_format != "text" && log_format != "json") return Wrong(absl::StrCat("--log-format ", NeutralizeLine(log_format), ": text or json is wanted"));
+  options.log_format = log_format == "json" ? LogFormat::kJson : LogFormat::kText;
   if (!rest.empty()) return Wrong("serve takes no arguments behind --");
   if (!listen.empty() && !options.unix_path.empty()) return Wrong("--listen and --unix are two answers to one question; give one");
   if (options.no_token && !options.tokens.empty()) return Wrong("--tokens and --no-token contradict each other; give one");

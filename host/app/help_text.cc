@@ -110,7 +110,7 @@ Where:
   --origin URL          a web page's origin that may call it. May be repeated.
 
 Who and what:
-  --tokens FILE         YAML: tokens: [{name, sha256, policies, sessions, calls, wall, memory}]; without it, one token is made and kept in
+  --tokens FILE         YAML: tokens: [{name, sha256, policies, sessions, calls, wall, memory, metrics}]; without it, one token is made and kept in
                         the state folder, and printed
   --no-token            whoever reaches the address may run code; this machine or a unix socket only
   --policies DIR        the folder of policies that sessions may have; read again on SIGHUP
@@ -125,6 +125,8 @@ What it keeps:
   --audit FILE          who ran what and what was refused, as JSON lines; default: audit.jsonl in the state folder; - is standard error
   --audit-code          with the text of the code, not only its hash
   --log FILE            every request as a JSON line; - is standard error; default: none
+  --log-format FORMAT   of the server's own lines on standard error: text (default) or json
+  --metrics-open        GET /metrics asks for no token; else it takes one with metrics: yes or only
 
   --drain DURATION      what running calls have to end when the server is stopped; default: 30s
 

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <filesystem>
 #include <map>
@@ -19,15 +20,15 @@
 #include "app/exit_codes.h"
 #include "app/locations.h"
 #include "app/server_state.h"
+#include "app/server_watching.h"
 #include "app/service_manager.h"
 #include "app/session_setup.h"
 #include "app/signals.h"
+#include "base/log.h"
 #include "base/status_macros.h"
 #include "front/http/api.h"
 #include "front/http/io_threads.h"
 #include "front/http/server.h"
-#include "observe/audit_log.h"
-#include "observe/json_lines.h"
 #include "render/json_writer.h"
 #include "service/service.h"
 #include "store/journal.h"
@@ -43,7 +44,6 @@ namespace {
 constexpr absl::Duration kSweepEvery = absl::Milliseconds(500);
 constexpr absl::Duration kLastReplies = absl::Seconds(5);
 constexpr int64_t kOtherRequestsMax = 256;  // beside calls: uploads, restarts and the like, which hold a thread too
-constexpr int64_t kLogBytesMax = int64_t{64} << 20;
 constexpr size_t kManifestBytesMax = size_t{4} << 20;
 
 // A Host for each Python environment that a policy names, started when the first session wants it.
@@ -66,12 +66,23 @@ class Hosts {
     return host.get();
   }
 
+  // As last seen, while a host is just being started: that takes a second.
+  int64_t zygotes() {
+    if (std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock); lock.owns_lock()) {
+      int64_t count = 0;
+      for (const auto& [environment, host] : hosts_) count += host == nullptr ? 0 : host->usage().zygotes;
+      zygotes_seen_ = count;
+    }
+    return zygotes_seen_;
+  }
+
  private:
   const ServeOptions& options_;
   const Context& context_;
   const std::string state_;
   std::mutex mutex_;
   std::map<std::string, std::unique_ptr<Host>> hosts_;
+  std::atomic<int64_t> zygotes_seen_ = 0;
 };
 
 // The manifests of the environments that are there.
@@ -91,24 +102,6 @@ std::string EnvironmentsJson(const std::string& folder) {
   }
   json.EndArray();
   return text;
-}
-
-void LogRequest(observe::JsonLines& log, const front::RequestFacts& facts) {
-  std::string text;
-  render::JsonWriter json(&text);
-  json.BeginObject();
-  json.Key("time");
-  json.Time(absl::Now());
-  json.Member("request_id", facts.id);
-  json.Member("method", facts.method);
-  json.Member("route", facts.route);
-  json.Member("token", facts.token);
-  json.Member("status", static_cast<int64_t>(facts.status));
-  json.Member("took_seconds", facts.took);
-  json.Member("bytes_in", facts.bytes_in);
-  json.Member("bytes_out", facts.bytes_out);
-  json.EndObject();
-  log.Write(text);
 }
 
 // What signals ask for.
@@ -145,7 +138,7 @@ class Wishes {
 // The parts of a running server, in the order in which they build on each other; they end in the opposite order.
 class Server {
  public:
-  Server(const ServeOptions& options, const Context& context, Console& console) : options_(options), context_(context), console_(console) {}
+  Server(const ServeOptions& options, const Context& context, Console& console) : options_(options), context_(context), console_(console), log_(console) {}
 
   std::optional<Failure> Start() {
     if (absl::Status status = PrepareAccess(); !status.ok()) return Failure{status, ExitCodeFor(status, kExitUsage)};
@@ -158,9 +151,10 @@ class Server {
     if (own_token_.has_value()) absl::StrAppend(&text, "token: ", own_token_->secret, "   (kept in ", own_token_->path, ")\n");
     if (options_.no_token) absl::StrAppend(&text, "no token is asked for: whoever reaches this address may run code\n");
     console_.Write(text);
+    if (options_.log_format == LogFormat::kJson) log_.Note(absl::StrCat("serves on ", http_->address()));
     const store::Journal::Recovered& found = journal_->recovered();
     if (found.sessions_died + found.executions_lost > 0) {
-      console_.Note(absl::StrCat("the server before this one did not end in order: ", found.sessions_died, " sessions died with it, ", found.executions_lost, " calls are lost"));
+      log_.Note(absl::StrCat("the server before this one did not end in order: ", found.sessions_died, " sessions died with it, ", found.executions_lost, " calls are lost"));
     }
   }
 
@@ -169,7 +163,7 @@ class Server {
     if (absl::StatusOr<std::unique_ptr<SignalWatch>> watch = SignalWatch::Create(); watch.ok()) signals = *std::move(watch);
     if (signals != nullptr) signals->SetHandler([this](int signal) { OnSignal(signal); });
     threads_->Background([this] { WarmUp(); });
-    NotifyServiceManager("READY=1");
+    NotifyServiceManager(absl::StrCat("READY=1\nSTATUS=serves on ", http_->address()));
     for (bool reload = false; !wishes_.Wait(kSweepEvery, &reload);) {
       if (reload) Reload();
       service_->Sweep(absl::Now());
@@ -201,6 +195,7 @@ class Server {
     token.name = name;
     token.sessions_max = options_.sessions_max;
     token.calls_max = options_.calls_max;
+    token.metrics = service::MetricsAccess::kYes;
     return token;
   }
 
@@ -216,23 +211,20 @@ class Server {
     std::filesystem::remove_all(absl::StrCat(state_, "/host"), ignored);
     std::filesystem::remove_all(incoming, ignored);
     if (mkdir(incoming.c_str(), 0700) != 0) return sys::ErrnoStatus(absl::StrCat("make ", incoming));
-    const std::string audit = options_.audit.empty() ? absl::StrCat(state_, "/audit.jsonl") : options_.audit;
-    CELLBLOCK_ASSIGN_OR_RETURN(audit_lines_, observe::JsonLines::Open(audit, kLogBytesMax));
-    audit_ = std::make_unique<observe::AuditLog>(*audit_lines_, options_.audit_code);
-    if (!options_.log.empty()) {
-      CELLBLOCK_ASSIGN_OR_RETURN(log_, observe::JsonLines::Open(options_.log, kLogBytesMax));
-    }
+    CELLBLOCK_ASSIGN_OR_RETURN(watching_, ServerWatching::Create(options_, state_, CELLBLOCK_VERSION, [this] { return Look(); }));
     hosts_ = std::make_unique<Hosts>(options_, context_, state_);
     threads_ = std::make_unique<front::IoThreads>(options_.calls_max + kOtherRequestsMax);
     auto background = [this](std::function<void()> work) { threads_->Background(std::move(work)); };
     service::ServiceOptions service_options = {options_.sessions_max, options_.calls_max, incoming};
-    service_ = std::make_unique<service::Service>(service_options, [this](const std::string& environment) { return hosts_->Find(environment); }, *policies_, *journal_,
-                                                  std::vector<service::Observer*>{audit_.get()}, background);
+    service_ = std::make_unique<service::Service>(service_options, [this](const std::string& environment) { return hosts_->Find(environment); }, *policies_, *journal_, watching_->observers(),
+                                                  background);
     front::ApiOptions api_options;
     api_options.version = CELLBLOCK_VERSION;
     api_options.environments_json = [folder = FindLocations(context_.surroundings).python_environments] { return EnvironmentsJson(folder); };
     api_options.background = background;
     api_options.ready = [this](std::string* why) { return IsReady(why); };
+    api_options.metrics = [this] { return watching_->MetricsText(); };
+    api_options.metrics_open = options_.metrics_open;
     api_ = std::make_unique<front::Api>(*service_, api_options);
     return Listen(incoming);
   }
@@ -249,9 +241,33 @@ class Server {
     http.incoming_folder = incoming;
     http.tokens = tokens_.has_value() ? &*tokens_ : nullptr;
     http.anonymous = Everything("anonymous");
-    if (log_ != nullptr) http.on_request = [this](const front::RequestFacts& facts) { LogRequest(*log_, facts); };
+    http.on_request = [this](const front::RequestFacts& facts) { watching_->RequestAnswered(facts); };
     CELLBLOCK_ASSIGN_OR_RETURN(http_, front::HttpServer::Listen(std::move(http), *threads_, *api_, [this](const std::string& id) { service_->CancelExecution(id); }));
+    listening_ = http_.get();
     return absl::OkStatus();
+  }
+
+  // For metrics, from any thread.
+  observe::Moment Look() {
+    observe::Moment now;
+    now.load = service_->Look();
+    now.sessions_max = options_.sessions_max;
+    now.calls_max = options_.calls_max;
+    now.zygotes = hosts_->zygotes();
+    if (const front::HttpServer* http = listening_; http != nullptr) {
+      now.connections = static_cast<int64_t>(http->connections());
+      now.connections_refused = static_cast<int64_t>(http->connections_refused());
+    }
+    now.content_bytes = journal_->content_bytes();
+    now.content_bytes_max = options_.kept_bytes_max;
+    for (const char* file : {"journal.sqlite", "journal.sqlite-wal"}) {
+      std::error_code error;
+      const auto bytes = std::filesystem::file_size(absl::StrCat(state_, "/journal/", file), error);
+      if (!error) now.database_bytes += static_cast<int64_t>(bytes);
+    }
+    std::string why;
+    now.ready = IsReady(&why) && !service_->stopping();
+    return now;
   }
 
   // The first session of a server waits for its interpreter to import its packages; better now than when somebody waits for it.
@@ -264,7 +280,7 @@ class Server {
     std::lock_guard<std::mutex> lock(ready_mutex_);
     warm_ = true;
     why_not_ready_ = status.ok() ? "" : std::string(status.message());
-    if (!status.ok()) console_.Problem(absl::StrCat("no session can be made: ", status.message()));
+    if (!status.ok()) log_.Problem(absl::StrCat("no session can be made: ", status.message()));
   }
 
   bool IsReady(std::string* why) {
@@ -279,26 +295,28 @@ class Server {
   }
 
   void Reload() {
-    NotifyServiceManager("RELOADING=1");
+    NotifyServiceManager(absl::StrCat("RELOADING=1\nMONOTONIC_USEC=", MonotonicMicroseconds()));
     if (absl::Status read = policies_->Read(); read.ok()) {
-      console_.Note(absl::StrCat("policies were read again: ", policies_->all()->size()));
+      log_.Note(absl::StrCat("policies were read again: ", policies_->all()->size()));
     } else {
-      console_.Problem(absl::StrCat("policies stay as they were: ", read.message()));
+      log_.Problem(absl::StrCat("policies stay as they were: ", read.message()));
     }
     NotifyServiceManager("READY=1");
   }
 
   void Stop() {
-    NotifyServiceManager("STOPPING=1");
-    console_.Note(absl::StrCat("stopping; calls have ", absl::FormatDuration(options_.drain), " to end"));
+    NotifyServiceManager(absl::StrCat("STOPPING=1\nSTATUS=stopping; calls have ", absl::FormatDuration(options_.drain), " to end"));
+    log_.Note(absl::StrCat("stopping; calls have ", absl::FormatDuration(options_.drain), " to end"));
     service_->Stop(options_.drain);
     http_->Drain(kLastReplies);
     threads_->Stop();
+    log_.Note("stopped");
   }
 
   const ServeOptions& options_;
   const Context& context_;
   Console& console_;
+  ServerLog log_;
   Wishes wishes_;
   std::string state_;
   std::optional<service::Tokens> tokens_;
@@ -308,22 +326,26 @@ class Server {
   std::string why_not_ready_;
   std::unique_ptr<service::PolicyShelf> policies_;
   std::unique_ptr<store::Journal> journal_;
-  std::unique_ptr<observe::JsonLines> audit_lines_, log_;
-  std::unique_ptr<observe::AuditLog> audit_;
+  std::unique_ptr<ServerWatching> watching_;
   std::unique_ptr<Hosts> hosts_;
   std::unique_ptr<front::IoThreads> threads_;
   std::unique_ptr<service::Service> service_;
   std::unique_ptr<front::Api> api_;
   std::unique_ptr<front::HttpServer> http_;
+  std::atomic<const front::HttpServer*> listening_ = nullptr;  // http_, for threads that answer while it is being set
 };
 
 }  // namespace
 
 int ServeCommand(const ServeOptions& options, const Context& context) {
+  if (options.log_format == LogFormat::kJson) {
+    SetLogFormat(LogFormat::kJson);
+    SetLogLevel(LogLevel::kInfo);
+  }
   Console console(context.console);
   Server server(options, context, console);
   if (std::optional<Failure> failure = server.Start()) {
-    console.Problem(failure->status.message());
+    ServerLog(console).Problem(failure->status.message());
     return failure->exit_code;
   }
   server.Announce();

@@ -9,6 +9,7 @@
 
 #include "absl/time/time.h"
 #include "app/context.h"
+#include "base/log.h"
 
 namespace cellblock::app {
 
@@ -31,6 +32,8 @@ struct ServeOptions {
   std::string audit;                // file; empty: audit.jsonl in the state folder; "-": standard error
   bool audit_code = false;
   std::string log;                  // of requests, as JSON lines: file or "-"; empty: none
+  LogFormat log_format = LogFormat::kText;  // of the server's own lines on standard error
+  bool metrics_open = false;        // GET /metrics asks for no token
 };
 
 // Until SIGTERM or SIGINT; then 0. 2: options, policies or tokens; 4: this machine or installation cannot serve.

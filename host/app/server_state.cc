@@ -28,7 +28,7 @@ using policy::ErrorAt;
 using policy::Node;
 
 const std::vector<std::string>& TokenKeys() {
-  static const auto* const keys = new std::vector<std::string>{"name", "sha256", "policies", "sessions", "calls", "wall", "memory"};
+  static const auto* const keys = new std::vector<std::string>{"name", "sha256", "policies", "sessions", "calls", "wall", "memory", "metrics"};
   return *keys;
 }
 
@@ -55,6 +55,9 @@ absl::Status ReadTokenKey(const Node& node, absl::string_view file, service::Tok
     absl::StatusOr<int64_t> bytes = policy::ParseSize(node.text);
     if (!bytes.ok()) return wrong(bytes.status().message());
     token->memory_bytes_max = *bytes;
+  } else if (node.key == "metrics") {
+    if (node.text != "no" && node.text != "yes" && node.text != "only") return wrong("no, yes or only is wanted here");
+    token->metrics = node.text == "yes" ? service::MetricsAccess::kYes : node.text == "only" ? service::MetricsAccess::kOnly : service::MetricsAccess::kNo;
   } else if (node.key == "sessions" || node.key == "calls") {
     absl::StatusOr<uint64_t> count = policy::ParseCount(node.text);
     if (!count.ok() || *count > 1'000'000) return wrong("a whole number is wanted here");

@@ -18,7 +18,7 @@ absl::StatusOr<std::string> StateFolder(const Surroundings& surroundings, const 
 // Makes it and those above it when missing. kFailedPrecondition: it is another user's, or open to others.
 absl::Status PrepareStateFolder(const std::string& folder);
 
-// Reads a YAML file of tokens: tokens: [{name, sha256, policies, sessions, calls, wall, memory}]. kInvalidArgument with line and column.
+// Reads a YAML file of tokens: tokens: [{name, sha256, policies, sessions, calls, wall, memory, metrics}]. kInvalidArgument with line and column.
 absl::StatusOr<service::Tokens> ReadTokens(const std::string& path);
 
 // The one token of a server that was told of none: made at its first start and kept in the state folder (mode 0600).

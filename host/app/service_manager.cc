@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 
 #include <cstddef>
 
@@ -22,6 +23,12 @@ void NotifyServiceManager(absl::string_view state) {
   const UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const socklen_t size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + strlen(path));
   [[maybe_unused]] ssize_t sent = sendto(socket.get(), state.data(), state.size(), MSG_NOSIGNAL, reinterpret_cast<sockaddr*>(&address), size);
+}
+
+int64_t MonotonicMicroseconds() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1'000'000 + now.tv_nsec / 1000;
 }
 
 }  // namespace cellblock::app
