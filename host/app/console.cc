@@ -45,7 +45,7 @@ std::string DenialLine(const Denial& denial) {
 
 std::string TruncationLine(absl::string_view stream, const StreamTruncation& cut) {
   return absl::StrCat(stream, " was cut: ", ReadableBytes(cut.dropped_bytes), " left out between the first ", ReadableBytes(cut.head_bytes),
-                      " and the last ", ReadableBytes(cut.tail_bytes), " (limits.output)");
+                      " and the last ", ReadableBytes(cut.tail_bytes), " (limits.output)", cut.artifact_id.empty() ? "" : "; the whole text is an artifact");
 }
 
 // One sentence when the record brings none of its own.

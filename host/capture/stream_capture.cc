@@ -18,7 +18,8 @@ StreamCapture::StreamCapture(StreamCaptureOptions options)
     : cap_bytes_(static_cast<size_t>(std::max<int64_t>(options.cap_bytes, 0))),
       progress_interval_(options.progress_interval),
       redactor_(std::move(options.redact)),
-      store_(cap_bytes_) {}
+      store_(cap_bytes_),
+      on_whole_text_(std::move(options.on_whole_text)) {}
 
 std::string StreamCapture::Append(absl::string_view bytes, absl::Time now) {
   bytes_read_ += static_cast<int64_t>(bytes.size());
@@ -88,9 +89,20 @@ std::string StreamCapture::LastLiveText(HeadTail::Tail tail) {
   return std::exchange(live_, std::string()) + last;
 }
 
+// Before `text` is stored: up to the cap nothing has been dropped yet.
+void StreamCapture::GiveWholeText(absl::string_view text) {
+  if (store_.total_bytes() + text.size() <= cap_bytes_) return;
+  if (store_.total_bytes() <= cap_bytes_) {
+    on_whole_text_(store_.head());
+    on_whole_text_(store_.tail().text);
+  }
+  on_whole_text_(text);
+}
+
 // Text becomes final. Live, the part of it that was shown as the unfinished row needs no repeating, unless it changed since.
 void StreamCapture::CommitText(absl::string_view text) {
   uint64_t begin = store_.total_bytes();
+  if (on_whole_text_) GiveWholeText(text);
   store_.Append(text);
   if (!live_open_) {
     if (folder_.shown_is_stale()) CloseLive(begin, /*rewrite_row=*/true);  // closed in the middle of a row that changed afterwards

@@ -15,6 +15,7 @@
 #define CELLBLOCK_CAPTURE_STREAM_CAPTURE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,6 +34,8 @@ struct StreamCaptureOptions {
   int64_t cap_bytes = int64_t{1} << 20;                        // policy.limits.output_bytes
   std::shared_ptr<const RedactionSet> redact;                  // null: nothing is redacted
   absl::Duration progress_interval = absl::Milliseconds(200);
+  // Once the text is longer than the cap: gets all of it in order, from its beginning. May be null.
+  std::function<void(absl::string_view)> on_whole_text;
 };
 
 class StreamCapture {
@@ -58,6 +61,7 @@ class StreamCapture {
 
  private:
   void AppendSlice(absl::string_view bytes);
+  void GiveWholeText(absl::string_view text);
   void CommitText(absl::string_view text);
   void ShowRow(absl::Time now, bool force);
   void ShowProgress();
@@ -75,6 +79,7 @@ class StreamCapture {
   HeadTail store_;
   int64_t bytes_read_ = 0;
   std::string text_;
+  std::function<void(absl::string_view)> on_whole_text_;
   std::optional<StreamTruncation> truncation_;
 
   std::string live_;               // to be returned by the running Append, Poll or Border

@@ -46,6 +46,7 @@ constexpr Key kSchema[] = {
     {"artifacts.exclude", TextListKey{CELLBLOCK_FIELD(artifacts.exclude), GlobProblem, 64, false}},
     {"artifacts.size", SizeKey{CELLBLOCK_FIELD(artifacts.bytes), 0, TiB(1)}},
     {"artifacts.file_size", SizeKey{CELLBLOCK_FIELD(artifacts.file_bytes), 0, TiB(1)}},
+    {"artifacts.full_output", SizeKey{CELLBLOCK_FIELD(artifacts.full_output_bytes), 0, TiB(1)}},
     {"artifacts.files", CountKey<int64_t>{CELLBLOCK_FIELD(artifacts.files), 0, 100'000}},
     {"artifacts.depth", CountKey<int>{CELLBLOCK_FIELD(artifacts.depth), 1, 64}},
 

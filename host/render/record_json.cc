@@ -141,6 +141,7 @@ void WriteTruncation(JsonWriter& json, absl::string_view name, const std::option
   json.Member("head_bytes", truncation->head_bytes);
   json.Member("tail_bytes", truncation->tail_bytes);
   json.Member("dropped_bytes", truncation->dropped_bytes);
+  if (!truncation->artifact_id.empty()) json.Member("artifact_id", truncation->artifact_id);
   json.EndObject();
 }
 

@@ -286,6 +286,7 @@ class Parser {
     stream.Int("head_bytes", &added.head_bytes);
     stream.Int("tail_bytes", &added.tail_bytes);
     stream.Int("dropped_bytes", &added.dropped_bytes);
+    if (stream.Has("artifact_id")) stream.Text("artifact_id", &added.artifact_id);
   }
 
   Problem problem_;

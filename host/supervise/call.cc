@@ -339,7 +339,7 @@ absl::Duration StopClock::UntilNext(absl::Time now) const {
 absl::Status RunPythonCall(const CallParties& parties, absl::string_view code, CallOptions options, Record& record) {
   absl::Time start = absl::Now();
   record.started_at = start;
-  OutputPump pump(parties.policy, options.redact, options.execute.on_event, start, record);
+  OutputPump pump(parties.policy, options.redact, options.execute.on_event, options.on_whole_text, start, record);
   pump.AddLate(options.late_output, options.late_errors);
   PythonCall call(parties, options, pump, start);
   absl::Status status = call.Run(code);
@@ -361,7 +361,7 @@ absl::Status RunBashCall(const CallParties& parties, absl::string_view code, con
                          Record& record) {
   absl::Time start = absl::Now();
   record.started_at = start;
-  OutputPump pump(parties.policy, options.redact, options.execute.on_event, start, record);
+  OutputPump pump(parties.policy, options.redact, options.execute.on_event, options.on_whole_text, start, record);
   pump.AddLate(options.late_output, options.late_errors);
   BashCall call(parties, options, pump, start);
   absl::Status status = call.Run(code, spec, seccomp_fd, environment);

@@ -38,6 +38,7 @@ struct CallOptions {
   int interrupt_fd = -1;                     // eventfd, readable when the caller interrupts
   std::string late_output, late_errors;      // what stood in the pipes between calls
   std::shared_ptr<const capture::RedactionSet> redact;
+  WholeText on_whole_text;                   // see OutputPump; may be null
   int64_t out_of_memory_kills_before = 0;
 };
 

@@ -19,10 +19,11 @@ constexpr size_t kMimeEntriesMax = 32;    // representations of one value
 constexpr size_t kMimeTypeBytesMax = 256;
 constexpr size_t kDisplayIdBytesMax = 256;
 
-capture::StreamCaptureOptions StreamOptions(const Policy& policy, std::shared_ptr<const capture::RedactionSet> redact) {
+capture::StreamCaptureOptions StreamOptions(const Policy& policy, std::shared_ptr<const capture::RedactionSet> redact, Event::Type stream, const WholeText& on_whole_text) {
   capture::StreamCaptureOptions options;
   options.cap_bytes = policy.limits.output_bytes;
   options.redact = std::move(redact);
+  if (on_whole_text) options.on_whole_text = [stream, on_whole_text](absl::string_view text) { on_whole_text(stream, text); };
   return options;
 }
 
@@ -34,9 +35,15 @@ int64_t BytesOf(const wire::GuestOutput& output) {
 
 }  // namespace
 
-OutputPump::OutputPump(const Policy& policy, std::shared_ptr<const capture::RedactionSet> redact, std::function<void(const Event&, const Record&)> on_event, absl::Time start,
-                       Record& record)
-    : policy_(policy), redact_(redact), on_event_(std::move(on_event)), start_(start), record_(record), output_(StreamOptions(policy, redact)), errors_(StreamOptions(policy, redact)) {}
+OutputPump::OutputPump(const Policy& policy, std::shared_ptr<const capture::RedactionSet> redact, std::function<void(const Event&, const Record&)> on_event,
+                       const WholeText& on_whole_text, absl::Time start, Record& record)
+    : policy_(policy),
+      redact_(redact),
+      on_event_(std::move(on_event)),
+      start_(start),
+      record_(record),
+      output_(StreamOptions(policy, redact, Event::Type::kStdout, on_whole_text)),
+      errors_(StreamOptions(policy, redact, Event::Type::kStderr, on_whole_text)) {}
 
 std::string OutputPump::Clean(absl::string_view text) const {
   std::string valid = capture::ToValidUtf8(text);

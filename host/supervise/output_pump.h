@@ -17,10 +17,14 @@
 
 namespace cellblock::supervise {
 
+// Gets all the text of a stream that is longer than limits.output, in order.
+using WholeText = std::function<void(Event::Type stream, absl::string_view text)>;
+
 class OutputPump {
  public:
-  // `record` and `policy` must outlive the pump. `redact` may be null.
-  OutputPump(const Policy& policy, std::shared_ptr<const capture::RedactionSet> redact, std::function<void(const Event&, const Record&)> on_event, absl::Time start, Record& record);
+  // `record` and `policy` must outlive the pump. `redact` and `on_whole_text` may be null.
+  OutputPump(const Policy& policy, std::shared_ptr<const capture::RedactionSet> redact, std::function<void(const Event&, const Record&)> on_event, const WholeText& on_whole_text,
+             absl::Time start, Record& record);
 
   // Text that an earlier call's threads or processes wrote since it ended.
   void AddLate(absl::string_view output, absl::string_view errors);

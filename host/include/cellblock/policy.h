@@ -56,6 +56,7 @@ struct ArtifactLimits {
   int64_t bytes = int64_t{100} << 20;                 // of one call; 0 – 1 TiB
   int64_t file_bytes = int64_t{100} << 20;            // of one file; 0 – 1 TiB
   int64_t files = 100;                                // of one call; 0 – 100,000
+  int64_t full_output_bytes = 0;                      // of a stream over limits.output, kept whole up to this much; 0 – 1 TiB, 0: not kept
   int depth = 16;                                     // folders below /workspace; 1 – 64
 
   friend bool operator==(const ArtifactLimits&, const ArtifactLimits&) = default;

@@ -119,6 +119,7 @@ struct StreamTruncation {
   int64_t head_bytes = 0;
   int64_t tail_bytes = 0;
   int64_t dropped_bytes = 0;
+  std::string artifact_id;      // of the whole text, where the policy keeps it (artifacts.full_output)
 };
 
 struct Record {

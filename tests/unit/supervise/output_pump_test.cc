@@ -22,7 +22,7 @@ class OutputPumpTest : public ::testing::Test {
     CELLBLOCK_ASSERT_OK_AND_ASSIGN(errors_, sys::MakePipe(O_NONBLOCK));
   }
   OutputPump Pump() {
-    return OutputPump(policy_, nullptr, [this](const Event& event, const Record&) { live_.push_back(event); }, absl::Now(), record_);
+    return OutputPump(policy_, nullptr, [this](const Event& event, const Record&) { live_.push_back(event); }, nullptr, absl::Now(), record_);
   }
   static wire::GuestOutput Text(std::string text) {
     wire::GuestOutput output;
