@@ -97,7 +97,19 @@ absl::Status KeepFewCapabilities() {
   return absl::OkStatus();
 }
 
-absl::Status SetUp(const wire::MakeJail& request, int control, int go) {
+absl::Status AttachFiles(const wire::MakeJail& request, const std::vector<UniqueFd>& trees) {
+  for (size_t i = 0; i < trees.size(); ++i) {
+    const std::string target = absl::StrCat(kWorkspacePath, "/", request.attached[2 * i + 1]);
+    for (size_t slash = target.find('/', sizeof(kWorkspacePath)); slash != std::string::npos; slash = target.find('/', slash + 1)) {
+      if (mkdir(target.substr(0, slash).c_str(), 0755) != 0 && errno != EEXIST) return sys::ErrnoStatus(absl::StrCat("make a folder for ", target));
+    }
+    CELLBLOCK_RETURN_IF_ERROR(sys::Open(target, O_WRONLY | O_CREAT | O_EXCL, 0444).status());
+    CELLBLOCK_RETURN_IF_ERROR(sys::AttachTree(trees[i], target));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetUp(const wire::MakeJail& request, int control, int go, const std::vector<UniqueFd>& attached) {
   char byte;
   if (read(go, &byte, 1) != 1) return absl::FailedPreconditionError("the jail's user map was not written");
   CELLBLOCK_RETURN_IF_ERROR(EnterUser());
@@ -105,6 +117,7 @@ absl::Status SetUp(const wire::MakeJail& request, int control, int go) {
   if (chdir("/") != 0) return sys::ErrnoStatus("enter /");
   if (sethostname("cellblock", 9) != 0) return sys::ErrnoStatus("set the host name");
   CELLBLOCK_RETURN_IF_ERROR(MountPrivateParts(request));
+  CELLBLOCK_RETURN_IF_ERROR(AttachFiles(request, attached));
   MakeCacheFolders();
   CELLBLOCK_RETURN_IF_ERROR(KeepFewCapabilities());
   CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd workspace, sys::Open(kWorkspacePath, O_RDONLY | O_DIRECTORY));
@@ -217,8 +230,9 @@ class JailInit {
 
 }  // namespace
 
-void RunJailInit(const wire::MakeJail& request, UniqueFd control, UniqueFd go) {
-  absl::Status ready = SetUp(request, control.get(), go.get());
+void RunJailInit(const wire::MakeJail& request, UniqueFd control, UniqueFd go, std::vector<UniqueFd> attached) {
+  absl::Status ready = SetUp(request, control.get(), go.get(), attached);
+  attached.clear();
   if (!ready.ok()) {
     (void)sys::SendMessage(control.get(), wire::EncodeMessage(wire::ReplyFor(ready)));
     _exit(1);

@@ -4,14 +4,16 @@
 #ifndef CELLBLOCK_JAIL_JAIL_INIT_H_
 #define CELLBLOCK_JAIL_JAIL_INIT_H_
 
+#include <vector>
+
 #include "base/unique_fd.h"
 #include "wire/messages.h"
 
 namespace cellblock::jail {
 
-// Never returns. `control`: the socket to the supervisor; its first message is a Reply with the descriptors of /workspace, /tmp and
+// Never returns. `attached`: the detached mounts of request.attached, in order. `control`: the socket to the supervisor; its first message is a Reply with the descriptors of /workspace, /tmp and
 // /dev/shm, or an error. `go`: readable once the user and group maps are written. Ends when `control` closes, and the jail with it.
-[[noreturn]] void RunJailInit(const wire::MakeJail& request, UniqueFd control, UniqueFd go);
+[[noreturn]] void RunJailInit(const wire::MakeJail& request, UniqueFd control, UniqueFd go, std::vector<UniqueFd> attached);
 
 }  // namespace cellblock::jail
 

@@ -35,6 +35,7 @@ namespace cellblock::jail {
 namespace {
 
 constexpr size_t kRootsMax = 64;
+constexpr uint64_t kAttachedFile = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
 
 // Those without which there is no jail at all, and those that a test may leave out.
 uint64_t JailNamespaces(bool network) {
@@ -209,14 +210,18 @@ class Nest {
     CELLBLOCK_ASSIGN_OR_RETURN(int root, RootOf(request.root_id));
     if (message.descriptors.empty()) return absl::InvalidArgumentError("a jail needs its control socket");
     CELLBLOCK_ASSIGN_OR_RETURN(sys::PipePair go, sys::MakePipe());
+    CELLBLOCK_ASSIGN_OR_RETURN(const std::vector<UniqueFd> attached, CloneAttached(request));
     // The jail's mount namespace becomes a copy of the one that this process stands in: the prepared root's few mounts.
     if (setns(root, CLONE_NEWNS) != 0) return sys::ErrnoStatus("enter the prepared root");
     absl::StatusOr<sys::Cloned> jail = sys::CloneProcess(JailNamespaces(request.network_namespace != 0));
     if (jail.ok() && jail->pid == 0) {
       for (size_t i = 1; i < message.descriptors.size(); ++i) (void)sys::WriteAll(message.descriptors[i].get(), "0");  // the supervisor looks whether it is in
       std::vector<int> keep = {message.descriptors[0].get(), go.read.get()};
+      for (const UniqueFd& tree : attached) keep.push_back(tree.get());
       if (!KeepOnly(keep).ok()) _exit(1);
-      RunJailInit(request, UniqueFd(keep[0]), UniqueFd(keep[1]));
+      std::vector<UniqueFd> trees;
+      for (size_t i = 2; i < keep.size(); ++i) trees.emplace_back(keep[i]);
+      RunJailInit(request, UniqueFd(keep[0]), UniqueFd(keep[1]), std::move(trees));
     }
     if (setns(own_mounts_.get(), CLONE_NEWNS) != 0) _exit(1);  // no way on from a wrong root
     CELLBLOCK_RETURN_IF_ERROR(jail.status());
@@ -226,6 +231,16 @@ class Nest {
     CELLBLOCK_RETURN_IF_ERROR(sys::WriteFile(proc + "/gid_map", map));
     CELLBLOCK_RETURN_IF_ERROR(sys::WriteAll(go.write.get(), "g"));
     return jail;
+  }
+
+  // The host's files can be seen here, and not where the jail mounts them.
+  static absl::StatusOr<std::vector<UniqueFd>> CloneAttached(const wire::MakeJail& request) {
+    if (request.attached.size() % 2 != 0) return absl::InvalidArgumentError("attached files come in pairs of source and target");
+    std::vector<UniqueFd> trees;
+    for (size_t i = 0; i < request.attached.size(); i += 2) {
+      CELLBLOCK_ASSIGN_OR_RETURN(trees.emplace_back(), sys::CloneTree(request.attached[i], kAttachedFile));
+    }
+    return trees;
   }
 
   UniqueFd control_;

@@ -239,6 +239,7 @@ void HostImpl::CountArtifacts(const std::vector<Artifact>& artifacts) {
 absl::StatusOr<std::unique_ptr<Session>> HostImpl::CreateSession(const Policy& policy, const SessionOptions& options) {
   CELLBLOCK_RETURN_IF_ERROR(ValidatePolicy(policy));
   CELLBLOCK_RETURN_IF_ERROR(CheckId(options.id));
+  CELLBLOCK_RETURN_IF_ERROR(CheckAttached(options.attached));
   CELLBLOCK_RETURN_IF_ERROR(CheckVariables(policy, options.environment));
   if (++sessions_ > options_.sessions_max) {
     --sessions_;

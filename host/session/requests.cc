@@ -2,9 +2,11 @@
 #include "session/requests.h"
 
 #include <algorithm>
+#include <set>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "artifact/given_path.h"
 #include "base/status_macros.h"
 #include "capture/utf8.h"
 
@@ -15,12 +17,29 @@ constexpr size_t kArgumentsMax = 1000;
 constexpr size_t kArgumentBytesMax = 128 * 1024;
 constexpr size_t kFileNameBytesMax = 4096;
 constexpr size_t kIdBytesMax = 64;
+constexpr size_t kAttachedMax = 64;
 
 }  // namespace
 
 absl::Status CheckId(absl::string_view id) {
   const bool plain = std::all_of(id.begin(), id.end(), [](char c) { return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '-' || c == '_'; });
   if (id.size() > kIdBytesMax || !plain) return absl::InvalidArgumentError(absl::StrCat("an id has at most ", kIdBytesMax, " of a-z, 0-9, '-' and '_'"));
+  return absl::OkStatus();
+}
+
+absl::Status CheckAttached(const std::vector<AttachedFile>& files) {
+  if (files.size() > kAttachedMax) return absl::InvalidArgumentError(absl::StrCat("at most ", kAttachedMax, " files can be attached to a session"));
+  std::set<std::string> paths;
+  for (const AttachedFile& file : files) {
+    CELLBLOCK_RETURN_IF_ERROR(artifact::CheckGivenPath(file.path));
+    if (file.host_path.empty() || file.host_path[0] != '/') return absl::InvalidArgumentError(absl::StrCat("attached file \"", file.path, "\": host_path must be absolute"));
+    if (!paths.insert(file.path).second) return absl::InvalidArgumentError(absl::StrCat("two files are attached as \"", file.path, "\""));
+  }
+  for (const std::string& path : paths) {
+    for (size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+      if (paths.count(path.substr(0, slash)) > 0) return absl::InvalidArgumentError(absl::StrCat("\"", path, "\" cannot be attached below \"", path.substr(0, slash), "\", which is a file"));
+    }
+  }
   return absl::OkStatus();
 }
 

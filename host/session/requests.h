@@ -16,6 +16,7 @@ namespace cellblock::session {
 // All answer kInvalidArgument, with what is wrong and what is allowed.
 absl::Status CheckId(absl::string_view id);  // empty is fine
 // By the rules for a policy's own variables.
+absl::Status CheckAttached(const std::vector<AttachedFile>& files);
 absl::Status CheckVariables(const Policy& policy, const std::vector<std::pair<std::string, std::string>>& variables);
 absl::Status CheckCall(const Policy& policy, absl::string_view code, const ExecuteOptions& options);
 

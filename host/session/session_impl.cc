@@ -79,11 +79,14 @@ SessionImpl::~SessionImpl() {
 
 absl::StatusOr<Record> SessionImpl::Execute(absl::string_view code, const ExecuteOptions& options) {
   CELLBLOCK_RETURN_IF_ERROR(CheckCall(policy_, code, options));
-  if (!queue_.Enter()) {
-    return absl::ResourceExhaustedError(absl::StrCat("a call is running and ", policy_.session.queue, " wait (session.queue); try again when one has ended"));
-  }
+  CELLBLOCK_RETURN_IF_ERROR(WaitForTurn());
   absl::Cleanup leave = [this] { queue_.Leave(); };
   return ExecuteNow(code, options);
+}
+
+absl::Status SessionImpl::WaitForTurn() {
+  if (queue_.Enter()) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat("a call is running and ", policy_.session.queue, " wait (session.queue); try again when one has ended"));
 }
 
 Record SessionImpl::Rejected(const char* reason) {
@@ -106,7 +109,8 @@ absl::StatusOr<Record> SessionImpl::ExecuteNow(absl::string_view code, const Exe
     record = Rejected("the session's interpreter has ended; restart the session (its files are kept)");
   } else {
     if (!disk_.has_value() || kept_busy_) disk_ = supervise::ReadDiskUse(*jail_);
-    absl::Status ran = RunCall(code, options, record);
+    FullOutput full(policy_.artifacts, host_->store());
+    absl::Status ran = RunCall(code, options, full, record);
     if (!ran.ok()) {
       Abandon(record);
       return ran;
@@ -117,6 +121,8 @@ absl::StatusOr<Record> SessionImpl::ExecuteNow(absl::string_view code, const Exe
     FillReceipt(left, record);
     record.call = number;  // artifacts carry it
     CollectArtifacts(record);
+    full.Finish(record);
+    host_->CountArtifacts(record.artifacts);
   }
   record.id = options.id.empty() ? sys::RandomId("x-") : options.id;
   record.session_id = id_;
@@ -126,13 +132,14 @@ absl::StatusOr<Record> SessionImpl::ExecuteNow(absl::string_view code, const Exe
   return record;
 }
 
-absl::Status SessionImpl::RunCall(absl::string_view code, const ExecuteOptions& options, Record& record) {
+absl::Status SessionImpl::RunCall(absl::string_view code, const ExecuteOptions& options, FullOutput& full, Record& record) {
   supervise::CallOptions call;
   call.execute = options;
   call.number = calls_;
   call.timeout = std::min(options.timeout.value_or(policy_.limits.wall), policy_.limits.wall);
   call.interrupt_fd = interrupt_.get();
   call.redact = redact_;
+  if (policy_.artifacts.full_output_bytes > 0) call.on_whole_text = [&full](Event::Type stream, absl::string_view text) { full.Append(stream, text); };
   uint64_t stale;
   [[maybe_unused]] ssize_t got = read(interrupt_.get(), &stale, sizeof(stale));  // an interrupt while idle is nobody's
   {
@@ -255,7 +262,6 @@ void SessionImpl::CollectArtifacts(Record& record) {
     if (!note.collected) record.denials.push_back({"artifact", note.path, note.text, 1});
   }
   snapshot_ = std::move(collection->after);
-  host_->CountArtifacts(record.artifacts);
 }
 
 void SessionImpl::Interrupt() {
@@ -264,7 +270,7 @@ void SessionImpl::Interrupt() {
 }
 
 absl::Status SessionImpl::Restart() {
-  if (!queue_.Enter()) return absl::ResourceExhaustedError("too many calls wait on this session (session.queue)");
+  CELLBLOCK_RETURN_IF_ERROR(WaitForTurn());
   absl::Cleanup leave = [this] { queue_.Leave(); };
   alive_ = false;
   disk_.reset();
@@ -281,37 +287,6 @@ absl::Status SessionImpl::Restart() {
   StartTimings again;  // those of the start stay
   return StartWorker(attached, &again);
 }
-
-absl::Status SessionImpl::PutFile(int source_fd, absl::string_view path) {
-  if (!queue_.Enter()) return absl::ResourceExhaustedError("too many calls wait on this session (session.queue)");
-  absl::Cleanup leave = [this] { queue_.Leave(); };
-  disk_.reset();
-  CELLBLOCK_RETURN_IF_ERROR(session::PutFile(jail_->workspace.get(), user_id_, source_fd, path, policy_.limits.file_bytes));
-  // What the caller put there is no artifact of the next call; what a kept process wrote meanwhile is. Should it fail, the next call
-  // lists the upload, which harms nobody.
-  if (snapshot_.has_value()) (void)collector_->Include(path, *snapshot_);
-  return absl::OkStatus();
-}
-
-absl::Status SessionImpl::MakeFolder(absl::string_view path) {
-  if (!queue_.Enter()) return absl::ResourceExhaustedError("too many calls wait on this session (session.queue)");
-  absl::Cleanup leave = [this] { queue_.Leave(); };
-  disk_.reset();
-  return session::MakeFolder(jail_->workspace.get(), user_id_, path);
-}
-
-absl::Status SessionImpl::GetFile(absl::string_view path, int target_fd) {
-  return session::GetFile(jail_->workspace.get(), path, target_fd, policy_.limits.workspace_bytes);
-}
-
-absl::Status SessionImpl::RemoveFile(absl::string_view path) {
-  if (!queue_.Enter()) return absl::ResourceExhaustedError("too many calls wait on this session (session.queue)");
-  absl::Cleanup leave = [this] { queue_.Leave(); };
-  disk_.reset();
-  return session::RemoveFile(jail_->workspace.get(), user_id_, path);
-}
-
-absl::StatusOr<std::vector<FileEntry>> SessionImpl::ListFiles() { return session::ListFiles(jail_->workspace.get()); }
 
 void SessionImpl::DrainIdle() {
   if (worker_ == nullptr) return;

@@ -15,6 +15,7 @@
 #include "capture/redact.h"
 #include "cellblock/host.h"
 #include "confine/confine.h"
+#include "session/full_output.h"
 #include "session/host_impl.h"
 #include "supervise/call.h"
 #include "supervise/memory_watch.h"
@@ -58,11 +59,18 @@ class SessionImpl : public Session, private supervise::Watched {
   absl::StatusOr<std::vector<FileEntry>> ListFiles() override;
   absl::Status RemoveFile(absl::string_view path) override;
   absl::StatusOr<std::string> DescribeVariables() override;
+  absl::StatusOr<std::string> PreviewFile(absl::string_view path, int64_t rows) override;
 
  private:
   SessionImpl(std::shared_ptr<HostImpl> host, const Policy& policy, const SessionOptions& options);
   absl::Status Start();
-  absl::Status StartWorker(std::future<absl::Status>& jail_attached, StartTimings* timings);  // an invalid future: the jail's init is attached
+  absl::Status MakeJail(uint64_t root, const std::vector<UniqueFd>& entrances);
+  // An invalid future: the jail's init is attached.
+  absl::StatusOr<std::unique_ptr<supervise::Worker>> MakeWorker(std::future<absl::Status>& jail_attached, StartTimings* timings);
+  absl::Status StartWorker(std::future<absl::Status>& jail_attached, StartTimings* timings);
+  absl::Status WaitForTurn();              // Leave() then
+  const UniqueFd* AttachedAt(absl::string_view path) const;  // null: none
+  absl::Status CheckNotAttached(absl::string_view path) const;  // nor a folder above one
   absl::StatusOr<std::string> Ask(supervise::Worker& worker, supervise::CpuMeter& meter, const char* question, absl::string_view argument, Record& record);
   confine::Spec WorkerSpec(const supervise::Zygote& zygote);
   std::vector<std::string> Environment() const;
@@ -71,7 +79,7 @@ class SessionImpl : public Session, private supervise::Watched {
 
   absl::StatusOr<Record> ExecuteNow(absl::string_view code, const ExecuteOptions& options);
   Record Rejected(const char* reason);
-  absl::Status RunCall(absl::string_view code, const ExecuteOptions& options, Record& record);
+  absl::Status RunCall(absl::string_view code, const ExecuteOptions& options, FullOutput& full, Record& record);
   bool MayBeOverMemory(supervise::MemorySample* sample);  // without a cgroup, as the next; under watched_mutex_
   void EndOverMemory();                    // looks closer, and kills what is over the limit; under watched_mutex_
   supervise::CpuMeter& BeginMeter();
@@ -106,6 +114,7 @@ class SessionImpl : public Session, private supervise::Watched {
   std::unique_ptr<supervise::Worker> worker_;
   std::optional<supervise::CpuMeter> cpu_; // of worker_
   confine::Spec spec_;
+  std::vector<UniqueFd> attached_;         // as options_.attached
   std::optional<artifact::Collector> collector_;
   std::optional<artifact::Snapshot> snapshot_;
   CallQueue queue_;

@@ -6,13 +6,16 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "capture/utf8.h"
 #include "session/session_impl.h"
+#include "session/workspace.h"
 #include "supervise/call.h"
 
 namespace cellblock::session {
 namespace {
 
 constexpr absl::Duration kAnswerTime = absl::Seconds(30);
+constexpr int64_t kPreviewRowsMax = 100;
 
 }  // namespace
 
@@ -35,7 +38,7 @@ absl::StatusOr<std::string> SessionImpl::Ask(supervise::Worker& worker, supervis
 }
 
 absl::StatusOr<std::string> SessionImpl::DescribeVariables() {
-  if (!queue_.Enter()) return absl::ResourceExhaustedError("too many calls wait on this session (session.queue)");
+  CELLBLOCK_RETURN_IF_ERROR(WaitForTurn());
   absl::Cleanup leave = [this] { queue_.Leave(); };
   if (!alive_) return absl::FailedPreconditionError("the session's interpreter has ended, and its variables with it; restart the session");
   {
@@ -54,6 +57,21 @@ absl::StatusOr<std::string> SessionImpl::DescribeVariables() {
   }
   if (record.session_state == SessionState::kGone) CleanUpAfter(record);
   return answer;
+}
+
+// By a fresh process: what the session's code did to its interpreter does not matter, and the memory is free again at once.
+absl::StatusOr<std::string> SessionImpl::PreviewFile(absl::string_view path, int64_t rows) {
+  if (rows < 0 || rows > kPreviewRowsMax) return absl::InvalidArgumentError(absl::StrCat("rows: ", rows, " is not from 0 to ", kPreviewRowsMax));
+  if (!capture::IsValidUtf8(path)) return absl::InvalidArgumentError("the name is not UTF-8");
+  CELLBLOCK_RETURN_IF_ERROR(WaitForTurn());
+  absl::Cleanup leave = [this] { queue_.Leave(); };
+  if (AttachedAt(path) == nullptr) CELLBLOCK_RETURN_IF_ERROR(OpenFile(jail_->workspace.get(), path).status());
+  std::future<absl::Status> attached;
+  StartTimings timings;
+  CELLBLOCK_ASSIGN_OR_RETURN(const std::unique_ptr<supervise::Worker> worker, MakeWorker(attached, &timings));
+  supervise::CpuMeter meter({&worker->process(), &*jail_->process}, cgroup_.get());
+  Record record;
+  return Ask(*worker, meter, "preview", absl::StrCat(rows, " ", path), record);
 }
 
 }  // namespace cellblock::session

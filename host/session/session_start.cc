@@ -9,6 +9,7 @@
 #include "confine/seccomp_program.h"
 #include "confine/test_layer_switches.h"
 #include "session/session_impl.h"
+#include "session/workspace.h"
 #include "sys/files.h"
 
 namespace cellblock::session {
@@ -92,18 +93,11 @@ absl::Status SessionImpl::Start() {
     if (cgroup.ok()) cgroup_ = *std::move(cgroup);
   }
   timings_.cgroup = laps.Next();
-  wire::MakeJail request;
-  request.root_id = root;
-  request.user_id = user_id_;
-  request.workspace_bytes = static_cast<uint64_t>(policy_.limits.workspace_bytes);
-  request.workspace_inodes = static_cast<uint64_t>(policy_.limits.workspace_files);
-  request.tmp_bytes = static_cast<uint64_t>(policy_.limits.tmp_bytes);
-  request.shm_bytes = static_cast<uint64_t>(policy_.limits.shm_bytes);
   std::vector<UniqueFd> entrances;
   if (cgroup_ != nullptr) {
     CELLBLOCK_ASSIGN_OR_RETURN(entrances, cgroup_->Entrances());
   }
-  CELLBLOCK_ASSIGN_OR_RETURN(jail_, host_->nest().MakeJail(request, entrances));
+  CELLBLOCK_RETURN_IF_ERROR(MakeJail(root, entrances));
   timings_.jail = laps.Next();
   CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd workspace, sys::DuplicateAbove(jail_->workspace.get(), 3));
   artifact::CollectorOptions collector_options;
@@ -120,6 +114,26 @@ absl::Status SessionImpl::Start() {
   if (attached.valid()) attached.wait();
   CELLBLOCK_RETURN_IF_ERROR(started);
   host_->watch().Add(this);
+  return absl::OkStatus();
+}
+
+absl::Status SessionImpl::MakeJail(uint64_t root, const std::vector<UniqueFd>& entrances) {
+  wire::MakeJail request;
+  request.root_id = root;
+  request.user_id = user_id_;
+  request.workspace_bytes = static_cast<uint64_t>(policy_.limits.workspace_bytes);
+  request.workspace_inodes = static_cast<uint64_t>(policy_.limits.workspace_files);
+  request.tmp_bytes = static_cast<uint64_t>(policy_.limits.tmp_bytes);
+  request.shm_bytes = static_cast<uint64_t>(policy_.limits.shm_bytes);
+  for (const AttachedFile& file : options_.attached) {
+    CELLBLOCK_ASSIGN_OR_RETURN(attached_.emplace_back(), OpenAttached(file, user_id_ != 0));
+    request.attached.push_back(file.host_path);
+    request.attached.push_back(file.path);
+  }
+  CELLBLOCK_ASSIGN_OR_RETURN(jail_, host_->nest().MakeJail(request, entrances));
+  for (size_t i = 0; i < attached_.size(); ++i) {
+    CELLBLOCK_RETURN_IF_ERROR(CheckSameFile(attached_[i].get(), jail_->workspace.get(), options_.attached[i]));
+  }
   return absl::OkStatus();
 }
 
@@ -172,7 +186,7 @@ std::vector<std::string> SessionImpl::Environment() const {
   return list;
 }
 
-absl::Status SessionImpl::StartWorker(std::future<absl::Status>& jail_attached, StartTimings* timings) {
+absl::StatusOr<std::unique_ptr<supervise::Worker>> SessionImpl::MakeWorker(std::future<absl::Status>& jail_attached, StartTimings* timings) {
   Laps laps;
   CELLBLOCK_ASSIGN_OR_RETURN(std::shared_ptr<supervise::Zygote> zygote, host_->ZygoteFor(policy_));
   timings->zygote = laps.Next();
@@ -205,6 +219,11 @@ absl::Status SessionImpl::StartWorker(std::future<absl::Status>& jail_attached, 
   timings->fork = worker->fork_took();
   timings->lock_down = laps.Next() - timings->fork;
   if (cgroup_ != nullptr) CELLBLOCK_RETURN_IF_ERROR(cgroup_->Attach({jail_->host_pid, worker->process().pid()}));  // those that did not enter
+  return worker;
+}
+
+absl::Status SessionImpl::StartWorker(std::future<absl::Status>& jail_attached, StartTimings* timings) {
+  CELLBLOCK_ASSIGN_OR_RETURN(std::unique_ptr<supervise::Worker> worker, MakeWorker(jail_attached, timings));
   DescribeLayers(worker->report());
   std::lock_guard<std::mutex> lock(watched_mutex_);
   worker_ = std::move(worker);

@@ -15,10 +15,10 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "artifact/given_path.h"
 #include "artifact/names.h"
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
@@ -47,10 +47,6 @@ class AsOwner {
   bool active_;
 };
 
-absl::Status Refuse(absl::string_view path, absl::string_view why) {
-  return absl::InvalidArgumentError(absl::StrCat("file name \"", absl::Utf8SafeCHexEscape(path.substr(0, 200)), "\" is refused: ", why));
-}
-
 // Opens a folder, making what is missing of it. "" is the workspace itself.
 absl::StatusOr<UniqueFd> OpenFolder(int workspace, absl::string_view path) {
   UniqueFd folder;
@@ -59,7 +55,7 @@ absl::StatusOr<UniqueFd> OpenFolder(int workspace, absl::string_view path) {
     std::string name(part.data(), part.size());
     if (mkdirat(folder.get(), name.c_str(), 0755) != 0 && errno != EEXIST) return sys::ErrnoStatus(absl::StrCat("make folder ", name));
     absl::StatusOr<UniqueFd> below = sys::OpenBeneath(folder.get(), name, O_RDONLY | O_DIRECTORY);
-    if (!below.ok() && errno == ENOTDIR) return Refuse(path, "a file of that name exists");
+    if (!below.ok() && errno == ENOTDIR) return artifact::RefuseGivenPath(path, "a file of that name exists");
     if (!below.ok()) return below.status();
     folder = *std::move(below);
   }
@@ -107,24 +103,8 @@ void EmptyBelow(int folder, int depth, size_t& entries) {
 
 }  // namespace
 
-absl::Status CheckPath(absl::string_view path) {
-  if (path.empty()) return Refuse(path, "it is empty");
-  if (path.size() > kPathBytesMax) return Refuse(path, absl::StrCat("it is longer than ", kPathBytesMax, " bytes"));
-  if (path[0] == '/') return Refuse(path, "it is absolute; names are relative to /workspace");
-  for (unsigned char c : path) {
-    if (c < 0x20 || c == 0x7f) return Refuse(path, "it holds a control character");
-  }
-  std::vector<absl::string_view> parts = absl::StrSplit(path, '/');
-  if (parts.size() > static_cast<size_t>(kDepthMax)) return Refuse(path, absl::StrCat("it is deeper than ", kDepthMax, " folders"));
-  for (absl::string_view part : parts) {
-    if (part.empty() || part == "." || part == "..") return Refuse(path, "it has an empty, \".\" or \"..\" part");
-    if (part.size() > kNameBytesMax) return Refuse(path, absl::StrCat("a part of it is longer than ", kNameBytesMax, " bytes"));
-  }
-  return absl::OkStatus();
-}
-
 absl::Status PutFile(int workspace, uid_t owner, int source_fd, absl::string_view path_view, int64_t bytes_max) {
-  CELLBLOCK_RETURN_IF_ERROR(CheckPath(path_view));
+  CELLBLOCK_RETURN_IF_ERROR(artifact::CheckGivenPath(path_view));
   std::string path(path_view.data(), path_view.size());
   CELLBLOCK_RETURN_IF_ERROR(CheckSize(source_fd, path_view, bytes_max));
   size_t slash = path.rfind('/');
@@ -132,7 +112,7 @@ absl::Status PutFile(int workspace, uid_t owner, int source_fd, absl::string_vie
   AsOwner as_owner(owner);
   CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd folder, OpenFolder(workspace, slash == std::string::npos ? "" : path.substr(0, slash)));
   struct stat info;
-  if (fstatat(folder.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode)) return Refuse(path_view, "a folder of that name exists");
+  if (fstatat(folder.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode)) return artifact::RefuseGivenPath(path_view, "a folder of that name exists");
   // Written under a name of its own and moved over the old file: a reader sees the old one or the new one, whole.
   std::string temporary = absl::StrCat(".cellblock-upload-", getpid(), "-", syscall(SYS_gettid));
   unlinkat(folder.get(), temporary.c_str(), 0);
@@ -147,24 +127,42 @@ absl::Status PutFile(int workspace, uid_t owner, int source_fd, absl::string_vie
 }
 
 absl::Status MakeFolder(int workspace, uid_t owner, absl::string_view path) {
-  CELLBLOCK_RETURN_IF_ERROR(CheckPath(path));
+  CELLBLOCK_RETURN_IF_ERROR(artifact::CheckGivenPath(path));
   AsOwner as_owner(owner);
   absl::StatusOr<UniqueFd> folder = OpenFolder(workspace, path);
   return Explain(folder.status(), workspace, path);
 }
 
-absl::Status GetFile(int workspace, absl::string_view path_view, int target_fd, int64_t bytes_max) {
-  CELLBLOCK_RETURN_IF_ERROR(CheckPath(path_view));
+absl::StatusOr<UniqueFd> OpenFile(int workspace, absl::string_view path_view) {
+  CELLBLOCK_RETURN_IF_ERROR(artifact::CheckGivenPath(path_view));
   std::string path(path_view.data(), path_view.size());
   CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd file, sys::OpenBeneath(workspace, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW));
   struct stat info;
   if (fstat(file.get(), &info) != 0) return sys::ErrnoStatus(absl::StrCat("look at ", path));
   if (!S_ISREG(info.st_mode)) return absl::FailedPreconditionError(absl::StrCat("\"", path, "\" is no regular file"));
-  return sys::CopyAll(file.get(), target_fd, bytes_max).status();
+  return file;
+}
+
+absl::StatusOr<UniqueFd> OpenAttached(const AttachedFile& file, bool is_read_by_others) {
+  CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd fd, sys::Open(file.host_path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  struct stat info;
+  if (fstat(fd.get(), &info) != 0) return sys::ErrnoStatus(absl::StrCat("look at ", file.host_path));
+  if (!S_ISREG(info.st_mode)) return absl::FailedPreconditionError(absl::StrCat(file.host_path, " cannot be attached: it is no regular file"));
+  if (is_read_by_others && (info.st_mode & S_IROTH) == 0) {
+    return absl::FailedPreconditionError(absl::StrCat(file.host_path, " cannot be attached: the session's user may not read it; `chmod o+r` it (folders above it do not matter)"));
+  }
+  return fd;
+}
+
+absl::Status CheckSameFile(int attached, int workspace, const AttachedFile& file) {
+  struct stat wanted, found;
+  if (fstat(attached, &wanted) != 0 || fstatat(workspace, file.path.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return sys::ErrnoStatus(absl::StrCat("look at ", file.path));
+  if (wanted.st_dev == found.st_dev && wanted.st_ino == found.st_ino) return absl::OkStatus();
+  return absl::AbortedError(absl::StrCat(file.host_path, " was replaced while it was attached; try again"));
 }
 
 absl::Status RemoveFile(int workspace, uid_t owner, absl::string_view path_view) {
-  CELLBLOCK_RETURN_IF_ERROR(CheckPath(path_view));
+  CELLBLOCK_RETURN_IF_ERROR(artifact::CheckGivenPath(path_view));
   const std::string path(path_view.data(), path_view.size());
   const size_t slash = path.rfind('/');
   const std::string name = path.substr(slash + 1);

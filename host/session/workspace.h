@@ -11,25 +11,26 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "base/unique_fd.h"
 #include "cellblock/host.h"
 
 namespace cellblock::session {
 
-inline constexpr size_t kPathBytesMax = 1024;
-inline constexpr size_t kNameBytesMax = 255;      // NAME_MAX
 inline constexpr size_t kFilesListedMax = 10'000;
 inline constexpr int kDepthMax = 32;
+inline constexpr int64_t kAttachedBytesMax = int64_t{1} << 40;
 inline constexpr size_t kEntriesRemovedMax = 100'000;
 
-// kInvalidArgument with the reason for anything but a plain relative path: empty, absolute, "." or ".." or empty parts, NUL or other
-// control characters, too long.
-absl::Status CheckPath(absl::string_view path);
-
+// A path that is no plain relative one is refused (artifact/given_path.h).
 // `owner`: the outside id that new files belong to (as root; else the caller's own).
 absl::Status PutFile(int workspace, uid_t owner, int source_fd, absl::string_view path, int64_t bytes_max);
 absl::Status MakeFolder(int workspace, uid_t owner, absl::string_view path);
 absl::Status RemoveFile(int workspace, uid_t owner, absl::string_view path);  // a folder with all that is in it, as EmptyFolder goes
-absl::Status GetFile(int workspace, absl::string_view path, int target_fd, int64_t bytes_max);
+absl::StatusOr<UniqueFd> OpenFile(int workspace, absl::string_view path);  // a regular file, for reading
+// The host's file that is to be attached; kFailedPrecondition where it is none that the session could read.
+absl::StatusOr<UniqueFd> OpenAttached(const AttachedFile& file, bool is_read_by_others);
+// Whether that file is what stands in the workspace: the name on the host may have been given to another one meanwhile.
+absl::Status CheckSameFile(int attached, int workspace, const AttachedFile& file);
 // A path stands as it is when it can be shown, else escaped as artifact::EscapeName does.
 absl::StatusOr<std::vector<FileEntry>> ListFiles(int workspace);
 // Removes what is in `folder` (a descriptor), as far as kDepthMax and kEntriesRemovedMax go. No process of the guest may run any more:

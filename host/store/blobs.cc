@@ -32,7 +32,6 @@ absl::Status CheckDigest(absl::string_view name) {
   return IsDigest(name) ? absl::OkStatus() : absl::InvalidArgumentError("a blob's name is 64 hex digits in lower case");
 }
 
-std::string PathOf(absl::string_view sha256) { return absl::StrCat(std::string(sha256.substr(0, 2)), "/", std::string(sha256)); }
 
 absl::StatusOr<UniqueFd> MakeFolder(int parent, const char* name) {
   if (mkdirat(parent, name, 0700) != 0 && errno != EEXIST) return sys::ErrnoStatus(absl::StrCat("make the folder ", name));
@@ -57,6 +56,8 @@ absl::StatusOr<std::vector<std::string>> NamesIn(int folder) {
 }
 
 }  // namespace
+
+std::string Blobs::PathOf(absl::string_view sha256) { return absl::StrCat(std::string(sha256.substr(0, 2)), "/", std::string(sha256)); }
 
 absl::StatusOr<Blobs> Blobs::Open(const std::string& folder_path) {
   if (mkdir(folder_path.c_str(), 0700) != 0 && errno != EEXIST) return sys::ErrnoStatus(absl::StrCat("make the folder ", folder_path));
@@ -95,6 +96,21 @@ absl::Status Blobs::Take(const std::string& path, absl::string_view sha256) cons
   // Another file system, one without links, or as many names as a file may have.
   CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd source, sys::Open(path, O_RDONLY | O_NOFOLLOW));
   return CopyIn(source.get(), name);
+}
+
+absl::Status Blobs::TakeOpen(int file, absl::string_view sha256) const {
+  CELLBLOCK_RETURN_IF_ERROR(CheckDigest(sha256));
+  const std::string name = PathOf(sha256), path = absl::StrCat("/proc/self/fd/", file);
+  CELLBLOCK_RETURN_IF_ERROR(MakeFolder(folder_.get(), name.substr(0, 2).c_str()).status());
+  if (linkat(AT_FDCWD, path.c_str(), folder_.get(), name.c_str(), AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST) return absl::OkStatus();
+  CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd source, sys::Open(path, O_RDONLY));  // with a position of its own
+  return CopyIn(source.get(), name);
+}
+
+absl::Status Blobs::LetOthersRead(absl::string_view sha256) const {
+  CELLBLOCK_RETURN_IF_ERROR(CheckDigest(sha256));
+  if (fchmodat(folder_.get(), PathOf(sha256).c_str(), 0444, 0) == 0) return absl::OkStatus();
+  return sys::ErrnoStatus("let a session read a blob");
 }
 
 absl::StatusOr<UniqueFd> Blobs::OpenBlob(absl::string_view sha256, int64_t size_bytes) const {

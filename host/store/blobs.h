@@ -23,6 +23,11 @@ class Blobs {
   // Keeps the file at `path`, which nobody changes any more, as `sha256` (64 hex digits, computed by the caller as it wrote the file): a
   // second name for it where it lies on the same file system, else a copy. A blob that is there already stays.
   absl::Status Take(const std::string& path, absl::string_view sha256) const;
+  // The same for an open file, perhaps one without a name.
+  absl::Status TakeOpen(int file, absl::string_view sha256) const;
+  // Mode 0444: the folders above keep other users out; inside a jail, where the file is mounted alone, its user can read it.
+  absl::Status LetOthersRead(absl::string_view sha256) const;
+  static std::string PathOf(absl::string_view sha256);    // below the folder
   // For reading. kNotFound: not there; kDataLoss: not of that size, so a power cut has damaged it.
   absl::StatusOr<UniqueFd> OpenBlob(absl::string_view sha256, int64_t size_bytes) const;
   absl::Status Remove(absl::string_view sha256) const;    // OK when it is not there

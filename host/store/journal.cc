@@ -306,7 +306,7 @@ absl::StatusOr<UniqueFd> Journal::OpenArtifact(const ArtifactEntry& artifact) {
 
 absl::StatusOr<bool> Journal::IsKept(absl::string_view sha256) {
   bool kept = pending_.count(std::string(sha256)) > 0;
-  CELLBLOCK_RETURN_IF_ERROR(database_.Run("SELECT 1 FROM artifacts WHERE sha256 = ?1 AND kept = 1 LIMIT 1", {sha256}, [&](const Row&) { kept = true; }));
+  CELLBLOCK_RETURN_IF_ERROR(database_.Run("SELECT 1 FROM artifacts WHERE sha256 = ?1 AND kept = 1 UNION ALL SELECT 1 FROM shared_files WHERE sha256 = ?1 LIMIT 1", {sha256}, [&](const Row&) { kept = true; }));
   return kept;
 }
 
@@ -331,12 +331,15 @@ absl::StatusOr<bool> Journal::MakeRoom(int64_t size_bytes) {
 }
 
 absl::Status Journal::RemoveContents(const std::vector<ArtifactEntry>& artifacts) {
-  for (const ArtifactEntry& artifact : artifacts) {
-    CELLBLOCK_ASSIGN_OR_RETURN(bool kept, IsKept(artifact.sha256));
-    if (kept || !blobs_.OpenBlob(artifact.sha256, artifact.size_bytes).ok()) continue;
-    CELLBLOCK_RETURN_IF_ERROR(blobs_.Remove(artifact.sha256));
-    content_bytes_ -= artifact.size_bytes;
-  }
+  for (const ArtifactEntry& artifact : artifacts) CELLBLOCK_RETURN_IF_ERROR(RemoveContent(artifact.sha256, artifact.size_bytes));
+  return absl::OkStatus();
+}
+
+absl::Status Journal::RemoveContent(absl::string_view sha256, int64_t size_bytes) {
+  CELLBLOCK_ASSIGN_OR_RETURN(const bool kept, IsKept(sha256));
+  if (kept || !blobs_.OpenBlob(sha256, size_bytes).ok()) return absl::OkStatus();
+  CELLBLOCK_RETURN_IF_ERROR(blobs_.Remove(sha256));
+  content_bytes_ -= size_bytes;
   return absl::OkStatus();
 }
 

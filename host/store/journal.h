@@ -80,7 +80,18 @@ struct ArtifactEntry {
   int64_t number = 0;
 };
 
+// A file that its owner put there once, for many sessions to read. Its content stays until it is removed.
+struct SharedFile {
+  std::string owner;
+  std::string name;                                  // unique for the owner
+  std::string sha256;
+  int64_t size_bytes = 0;
+  std::string mime;
+  absl::Time created_at;
+};
+
 inline constexpr int64_t kPageMax = 1000;            // entries of one listing
+inline constexpr int64_t kSharedFilesMax = 1000;     // of one owner; their contents together take at most half of content_bytes_max
 
 class Journal {
  public:
@@ -116,6 +127,14 @@ class Journal {
   absl::StatusOr<std::vector<ArtifactEntry>> ListArtifacts(absl::string_view session_id, int64_t after, int64_t count);
   absl::StatusOr<UniqueFd> OpenArtifact(const ArtifactEntry& artifact);     // kNotFound: no longer kept; kDataLoss
 
+  // In place of one of that name. `content_fd` is of that content, has no other name or keeps its own, and nobody changes it any more.
+  // kResourceExhausted: too many, or no room.
+  absl::Status PutSharedFile(const SharedFile& file, int content_fd);
+  absl::StatusOr<SharedFile> GetSharedFile(absl::string_view owner, absl::string_view name);  // kNotFound, as in the last
+  absl::StatusOr<std::vector<SharedFile>> ListSharedFiles(absl::string_view owner);           // by name
+  absl::Status RemoveSharedFile(absl::string_view owner, absl::string_view name);             // sessions that have it keep it
+  std::string ContentPath(const SharedFile& file) const;
+
   // A request that carries an idempotency key. The first one claims it for `target` (the id of what it makes); later ones are told that
   // one's id. kFailedPrecondition: the key was used for another request.
   absl::StatusOr<std::string> ClaimRequest(absl::string_view owner, absl::string_view key, absl::string_view request_sha256, absl::string_view target, absl::Time now);
@@ -137,9 +156,11 @@ class Journal {
   absl::StatusOr<bool> KeepContent(const ArtifactEntry& artifact);
   absl::StatusOr<bool> MakeRoom(int64_t size_bytes);
   absl::StatusOr<bool> IsKept(absl::string_view sha256);
+  absl::Status CheckSharedRoom(const SharedFile& file);
   absl::StatusOr<bool> RemoveOldestEnded(absl::Time ended_before);          // false: there is none
   absl::StatusOr<bool> RemoveContentsOfOldestEnded();
-  absl::Status RemoveContents(const std::vector<ArtifactEntry>& artifacts);  // that no row names any more
+  absl::Status RemoveContents(const std::vector<ArtifactEntry>& artifacts);  // each as the next
+  absl::Status RemoveContent(absl::string_view sha256, int64_t size_bytes);   // unless a row names it
 
   const JournalOptions options_;
   UniqueFd lock_;

@@ -7,7 +7,7 @@
 
 namespace cellblock::store {
 
-inline constexpr std::array<const char*, 1> kMigrations = {R"sql(
+inline constexpr std::array<const char*, 2> kMigrations = {R"sql(
 CREATE TABLE sessions (
   number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, owner TEXT NOT NULL, policy TEXT NOT NULL, metadata TEXT NOT NULL,
   created INTEGER NOT NULL, state INTEGER NOT NULL, reason TEXT NOT NULL, ended INTEGER
@@ -35,6 +35,13 @@ CREATE TABLE requests (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX requests_by_age ON requests (created);
 CREATE TABLE orderly (ended INTEGER NOT NULL) STRICT;  -- a row while nobody has the journal open and its last end was orderly
+)sql",
+                                                             R"sql(
+CREATE TABLE shared_files (
+  owner TEXT NOT NULL, name TEXT NOT NULL, sha256 TEXT NOT NULL, bytes INTEGER NOT NULL, mime TEXT NOT NULL, created INTEGER NOT NULL,
+  PRIMARY KEY (owner, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX shared_files_by_content ON shared_files (sha256);
 )sql"};
 
 }  // namespace cellblock::store

@@ -58,9 +58,10 @@ struct MakeJail {
   uint64_t tmp_bytes = 0;
   uint64_t shm_bytes = 0;
   uint64_t network_namespace = 1;
+  std::vector<std::string> attached;   // pairs: a file of the host, its path below /workspace
   template <typename A>
   void Fields(A& a) {
-    a(1, root_id), a(2, user_id), a(3, workspace_bytes), a(4, workspace_inodes), a(5, tmp_bytes), a(6, shm_bytes), a(7, network_namespace);
+    a(1, root_id), a(2, user_id), a(3, workspace_bytes), a(4, workspace_inodes), a(5, tmp_bytes), a(6, shm_bytes), a(7, network_namespace), a(8, attached);
   }
 };
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "sys/files.h"
 #include "tests/support/session_fixture.h"
 
 namespace cellblock {
@@ -37,6 +38,41 @@ TEST_F(OutputLimitsTest, OneByteMoreIsCutInTheMiddleAndCounted) {
   EXPECT_GE(record.stdout_truncation->dropped_bytes, 1);
   EXPECT_EQ(record.stdout_truncation->head_bytes + record.stdout_truncation->tail_bytes + record.stdout_truncation->dropped_bytes, 10'001);
   EXPECT_EQ(record.receipt.output_bytes, 10'001);
+}
+
+TEST_F(OutputLimitsTest, TheWholeTextOfACutStreamIsAnArtifactWhereThePolicySaysSo) {
+  Policy policy;
+  policy.limits.output_bytes = 10'000;
+  policy.artifacts.full_output_bytes = int64_t{1} << 20;
+  policy.redact = {"secret"};
+  Use(policy);
+  Record record = Run("for i in range(2000): print(i, 'secret é')\nprint('10%\\r20%\\r30%')");
+  ASSERT_TRUE(record.stdout_truncation.has_value());
+  ASSERT_EQ(record.artifacts.size(), 1u);
+  EXPECT_EQ(record.artifacts[0].id, record.stdout_truncation->artifact_id);
+  EXPECT_EQ(record.artifacts[0].path, "stdout-of-call-1.txt");
+  std::string whole;
+  for (int i = 0; i < 2000; ++i) absl::StrAppend(&whole, i, " *** é\n");
+  EXPECT_EQ(sys::ReadFile(record.artifacts[0].stored_at, 1 << 20).value_or(""), whole + "30%\n");
+  EXPECT_TRUE(Run("print('short')").artifacts.empty());
+  policy.artifacts.full_output_bytes = 0;
+  Use(policy);
+  record = Run("print('x' * 20000)");
+  EXPECT_TRUE(record.artifacts.empty());
+  EXPECT_EQ(record.stdout_truncation->artifact_id, "");
+}
+
+TEST_F(OutputLimitsTest, AWholeTextBeyondItsOwnLimitIsKeptToThere) {
+  Policy policy;
+  policy.limits.output_bytes = 10'000;
+  policy.artifacts.full_output_bytes = 100'001;
+  Use(policy);
+  const Record record = Run("import sys\nprint('é' * 100_000, file=sys.stderr)");
+  ASSERT_EQ(record.artifacts.size(), 1u);
+  EXPECT_EQ(record.artifacts[0].size_bytes, 100'000) << "no half character";
+  EXPECT_EQ(record.stderr_truncation->artifact_id, record.artifacts[0].id);
+  EXPECT_THAT(record, Hit("artifacts"));
+  EXPECT_THAT(Run("print('x' * 100_000)"), testing::Not(Hit("artifacts"))) << "of exactly the limit";
 }
 
 TEST_F(OutputLimitsTest, EachStreamHasTheLimitToItself) {

@@ -192,6 +192,7 @@ class FakeSession : public Session {
     return entries;
   }
   absl::StatusOr<std::string> DescribeVariables() override { return world_.variables; }
+  absl::StatusOr<std::string> PreviewFile(absl::string_view path, int64_t rows) override { return absl::StrCat("{\"path\":\"", path, "\",\"rows\":", rows, "}"); }
   absl::Status RemoveFile(absl::string_view path) override {
     return world_.files.erase(std::string(path)) == 1 ? absl::OkStatus() : absl::NotFoundError(absl::StrCat("no file ", path));
   }

@@ -35,10 +35,18 @@ struct HostOptions {
   int64_t artifact_bytes_max = int64_t{10} << 30;
 };
 
+// A file of the host that a session reads under a name in its workspace, without a copy: read-only, there for the session's whole life,
+// however many sessions have it and whatever becomes of its name on the host.
+struct AttachedFile {
+  std::string path;                 // below /workspace, where nothing stands yet; kInvalidArgument as Session::PutFile
+  std::string host_path;            // absolute, a regular file that others may read (mode o+r): inside, the session's own user opens it
+};
+
 struct SessionOptions {
   std::string id;                   // 1 – 64 of a–z, 0–9, '-' and '_', unique; empty: a random one
   std::optional<uint64_t> seed;     // overrides policy.determinism.seed
   std::vector<std::pair<std::string, std::string>> environment;
+  std::vector<AttachedFile> attached;  // at most 64
 };
 
 struct ExecuteOptions {
@@ -57,6 +65,7 @@ struct FileEntry {
   std::string path;
   int64_t size_bytes = 0;
   absl::Time modified_at;
+  bool read_only = false;           // an attached one
 };
 
 // How long the steps of a session's start took, one after the other.
@@ -101,8 +110,11 @@ class Session {
   // The interpreter's variables by name, type and size, as a JSON object (docs/http-api.md), without running code of theirs. Takes its turn
   // like a call and is none: no number, no artifact, no trace in the namespace. kFailedPrecondition: the interpreter has ended.
   virtual absl::StatusOr<std::string> DescribeVariables() = 0;
-  // kNotFound; a folder goes with all that is in it.
+  // kNotFound; a folder goes with all that is in it. This, PutFile and MakeFolder: kFailedPrecondition where an attached file stands.
   virtual absl::Status RemoveFile(absl::string_view path) = 0;
+  // What a file is, its columns and its first `rows` (0 – 100) rows, as a JSON object (docs/preview.md). Parsed by a fresh worker in the
+  // session's jail, which takes its turn like a call; works without a living interpreter too. kNotFound, kInvalidArgument as PutFile.
+  virtual absl::StatusOr<std::string> PreviewFile(absl::string_view path, int64_t rows) = 0;
 };
 
 struct HostUsage {

@@ -112,11 +112,12 @@ TEST_F(WorkspaceTest, ReadsRegularFilesOnlyAndNeverBlocks) {
   ASSERT_EQ(mkfifo((top_ + "/workspace/fifo").c_str(), 0600), 0);
   ASSERT_EQ(symlink("/etc/passwd", (top_ + "/workspace/link").c_str()), 0);
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(UniqueFd target, sys::Open(top_ + "/target", O_RDWR | O_CREAT, 0600));
-  EXPECT_THAT(GetFile(folder_.get(), "plain", target.get(), 100), IsOk());
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(const UniqueFd plain, OpenFile(folder_.get(), "plain"));
+  EXPECT_THAT(sys::CopyAll(plain.get(), target.get(), 100), IsOkAndHolds(7));
   EXPECT_EQ(sys::ReadFile(top_ + "/target", 100).value_or(""), "content");
-  EXPECT_THAT(GetFile(folder_.get(), "fifo", target.get(), 100), StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("no regular file")));
-  EXPECT_FALSE(GetFile(folder_.get(), "link", target.get(), 100).ok());
-  EXPECT_FALSE(GetFile(folder_.get(), "missing", target.get(), 100).ok());
+  EXPECT_THAT(OpenFile(folder_.get(), "fifo"), StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("no regular file")));
+  EXPECT_FALSE(OpenFile(folder_.get(), "link").ok());
+  EXPECT_FALSE(OpenFile(folder_.get(), "missing").ok());
 }
 
 }  // namespace

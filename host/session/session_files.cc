@@ -1,0 +1,75 @@
+// See session_impl.h: files in and out of a session, between its calls. Supervisor; the workspace is the guest's and hostile.
+#include <fcntl.h>
+
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "session/session_impl.h"
+#include "session/workspace.h"
+#include "sys/files.h"
+
+namespace cellblock::session {
+
+const UniqueFd* SessionImpl::AttachedAt(absl::string_view path) const {
+  for (size_t i = 0; i < attached_.size(); ++i) {
+    if (options_.attached[i].path == path) return &attached_[i];
+  }
+  return nullptr;
+}
+
+absl::Status SessionImpl::CheckNotAttached(absl::string_view path) const {
+  for (const AttachedFile& file : options_.attached) {
+    if (file.path == path || absl::StartsWith(file.path, absl::StrCat(path, "/"))) {
+      return absl::FailedPreconditionError(absl::StrCat("\"", file.path, "\" is attached to the session read-only, for as long as it lives; use another name, or copy it within the session"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SessionImpl::PutFile(int source_fd, absl::string_view path) {
+  CELLBLOCK_RETURN_IF_ERROR(CheckNotAttached(path));
+  CELLBLOCK_RETURN_IF_ERROR(WaitForTurn());
+  absl::Cleanup leave = [this] { queue_.Leave(); };
+  disk_.reset();
+  CELLBLOCK_RETURN_IF_ERROR(session::PutFile(jail_->workspace.get(), user_id_, source_fd, path, policy_.limits.file_bytes));
+  // What the caller put there is no artifact of the next call; what a kept process wrote meanwhile is. Should it fail, the next call
+  // lists the upload, which harms nobody.
+  if (snapshot_.has_value()) (void)collector_->Include(path, *snapshot_);
+  return absl::OkStatus();
+}
+
+absl::Status SessionImpl::MakeFolder(absl::string_view path) {
+  CELLBLOCK_RETURN_IF_ERROR(WaitForTurn());
+  absl::Cleanup leave = [this] { queue_.Leave(); };
+  disk_.reset();
+  return session::MakeFolder(jail_->workspace.get(), user_id_, path);
+}
+
+absl::Status SessionImpl::GetFile(absl::string_view path, int target_fd) {
+  if (const UniqueFd* attached = AttachedAt(path); attached != nullptr) {
+    CELLBLOCK_ASSIGN_OR_RETURN(const UniqueFd own, sys::Open(absl::StrCat("/proc/self/fd/", attached->get()), O_RDONLY));  // with a position of its own
+    return sys::CopyAll(own.get(), target_fd, kAttachedBytesMax).status();
+  }
+  CELLBLOCK_ASSIGN_OR_RETURN(const UniqueFd file, OpenFile(jail_->workspace.get(), path));
+  return sys::CopyAll(file.get(), target_fd, policy_.limits.workspace_bytes).status();
+}
+
+absl::Status SessionImpl::RemoveFile(absl::string_view path) {
+  CELLBLOCK_RETURN_IF_ERROR(CheckNotAttached(path));
+  CELLBLOCK_RETURN_IF_ERROR(WaitForTurn());
+  absl::Cleanup leave = [this] { queue_.Leave(); };
+  disk_.reset();
+  return session::RemoveFile(jail_->workspace.get(), user_id_, path);
+}
+
+absl::StatusOr<std::vector<FileEntry>> SessionImpl::ListFiles() {
+  CELLBLOCK_ASSIGN_OR_RETURN(std::vector<FileEntry> files, session::ListFiles(jail_->workspace.get()));
+  if (attached_.empty()) return files;
+  for (FileEntry& file : files) file.read_only = AttachedAt(file.path) != nullptr;
+  return files;
+}
+
+}  // namespace cellblock::session
