@@ -20,13 +20,6 @@
 namespace cellblock::service {
 namespace {
 
-std::string HeadOf(int fd) {
-  std::string head(artifact::kMimeHeadBytesMax, '\0');
-  const ssize_t count = pread(fd, head.data(), head.size(), 0);
-  head.resize(static_cast<size_t>(std::max<ssize_t>(count, 0)));
-  return head;
-}
-
 // What a session says of its files, with the code that a client acts on.
 absl::Status WithFileCode(const absl::Status& status, absl::string_view path) {
   switch (status.code()) {
@@ -34,18 +27,25 @@ absl::Status WithFileCode(const absl::Status& status, absl::string_view path) {
     case absl::StatusCode::kNotFound: return Error(absl::StatusCode::kNotFound, "file_not_found", absl::StrCat("there is no file \"", absl::Utf8SafeCHexEscape(path.substr(0, 200)), "\" in this session"));
     case absl::StatusCode::kResourceExhausted: return WithCode(status, absl::StrContains(status.message(), "limits.file_size") ? "file_too_large" : "workspace_full");
     // A link, a device, a mount in the way: nothing that is handed out.
-    case absl::StatusCode::kFailedPrecondition: return WithCode(status, "not_a_file");
+    case absl::StatusCode::kFailedPrecondition: return WithCode(status, absl::StrContains(status.message(), "read-only") ? "file_read_only" : "not_a_file");
     default: return status;
   }
 }
 
 }  // namespace
 
+std::string Service::MimeOf(int fd, absl::string_view name) {
+  std::string head(artifact::kMimeHeadBytesMax, '\0');
+  const ssize_t count = pread(fd, head.data(), head.size(), 0);
+  head.resize(static_cast<size_t>(std::max<ssize_t>(count, 0)));
+  return sniffer_.Sniff(head, name);
+}
+
 absl::StatusOr<FileInfo> Service::PutFile(const Request& request, absl::string_view session_id, absl::string_view path, int source_fd, absl::string_view sha256) {
   auto put = [&]() -> absl::StatusOr<FileInfo> {
     CELLBLOCK_ASSIGN_OR_RETURN(const LivePtr live, Find(request, session_id));
     FileInfo info;
-    info.mime = sniffer_.Sniff(HeadOf(source_fd), path);
+    info.mime = MimeOf(source_fd, path);
     info.sha256 = std::string(sha256);
     struct stat found = {};
     if (fstat(source_fd, &found) != 0) return sys::ErrnoStatus("look at the upload");
@@ -79,7 +79,7 @@ absl::StatusOr<FileInfo> Service::GetFile(const Request& request, absl::string_v
     if (fstat(target_fd, &found) != 0 || lseek(target_fd, 0, SEEK_SET) != 0) return sys::ErrnoStatus("look at the copy");
     FileInfo info;
     CELLBLOCK_ASSIGN_OR_RETURN(info.sha256, sys::Sha256OfFile(target_fd));
-    info.mime = sniffer_.Sniff(HeadOf(target_fd), path);
+    info.mime = MimeOf(target_fd, path);
     info.entry = {std::string(path), found.st_size, absl::Now()};
     for (Observer* observer : observers_) observer->FileMoved("get_file", live->facts(), {request.token->name, request.id}, path, found.st_size);
     return info;
@@ -108,6 +108,17 @@ absl::StatusOr<std::string> Service::DescribeVariables(const Request& request, a
     return absl::IsFailedPrecondition(answer.status()) ? WithCode(answer.status(), "no_interpreter") : answer;
   };
   return Noted("variables", session_id, request, describe());
+}
+
+absl::StatusOr<std::string> Service::PreviewFile(const Request& request, absl::string_view session_id, absl::string_view path, int64_t rows) {
+  auto preview = [&]() -> absl::StatusOr<std::string> {
+    CELLBLOCK_ASSIGN_OR_RETURN(const LivePtr live, Find(request, session_id));
+    LiveSession::Ticket ticket;
+    CELLBLOCK_ASSIGN_OR_RETURN(LiveSession::Turn turn, live->TakeTurn(ticket));
+    absl::StatusOr<std::string> answer = turn.session().PreviewFile(path, rows);
+    return answer.ok() ? std::move(answer) : WithFileCode(answer.status(), path);
+  };
+  return Noted("preview_file", session_id, request, preview());
 }
 
 absl::StatusOr<std::vector<store::ArtifactEntry>> Service::ListArtifacts(const Request& request, absl::string_view session_id, int64_t after, int64_t count) {

@@ -183,6 +183,7 @@ absl::StatusOr<SessionInfo> Service::MakeSession(const Request& request, const N
   session_options.id = id;
   session_options.seed = wanted.seed;
   session_options.environment = wanted.environment;
+  CELLBLOCK_ASSIGN_OR_RETURN(session_options.attached, FindAttached(request, wanted));
   CELLBLOCK_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, host->CreateSession(policy, session_options));
   store::SessionEntry entry;
   entry.id = id;

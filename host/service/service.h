@@ -58,6 +58,7 @@ struct NewSession {
   std::optional<absl::Duration> idle;              // at most the policy's
   std::optional<absl::Duration> life;              // at most the policy's
   std::string metadata_json = "{}";                // an object of the caller's
+  std::vector<std::pair<std::string, std::string>> attach;  // a path in the workspace, and the shared file that is read there
 };
 
 struct SessionInfo {
@@ -163,6 +164,14 @@ class Service {
   // JSON of the session's own making: an object, and otherwise as little to be trusted as any output of it.
   absl::StatusOr<std::string> DescribeVariables(const Request& request, absl::string_view session_id);
 
+  // What a file is, its columns and first rows: JSON, as little to be trusted. `rows` as Session::PreviewFile.
+  absl::StatusOr<std::string> PreviewFile(const Request& request, absl::string_view session_id, absl::string_view path, int64_t rows);
+
+  // ---- files of a token that many sessions read without a copy; names as a file's in a workspace ----
+  absl::StatusOr<store::SharedFile> PutSharedFile(const Request& request, absl::string_view name, int source_fd, absl::string_view sha256);
+  absl::StatusOr<std::vector<store::SharedFile>> ListSharedFiles(const Request& request);
+  absl::Status RemoveSharedFile(const Request& request, absl::string_view name);
+
   // ---- what calls left; of ended sessions too ----
   absl::StatusOr<std::vector<store::ArtifactEntry>> ListArtifacts(const Request& request, absl::string_view session_id, int64_t after, int64_t count);
   struct OpenedArtifact {
@@ -195,6 +204,8 @@ class Service {
   SessionInfo Describe(LiveSession& live) const;
   SessionInfo Describe(const store::SessionEntry& entry) const;
   absl::StatusOr<SessionInfo> MakeSession(const Request& request, const NewSession& wanted, const std::string& id);
+  absl::StatusOr<std::vector<AttachedFile>> FindAttached(const Request& request, const NewSession& wanted);
+  std::string MimeOf(int fd, absl::string_view name);  // by the content's head
   absl::StatusOr<std::string> Claim(const Request& request, absl::string_view target);
   absl::Status CountIn(const Token& token);
   void CountOut(const std::string& owner);

@@ -164,6 +164,45 @@ class ServerTest(unittest.TestCase):
         self.assertEqual(self.server.ask("GET", f"/v1/sessions/{session}/files")[1]["files"], [])
         self.problem(self.server.ask("DELETE", f"/v1/sessions/{session}/files/g"), 404, "file_not_found")
 
+    def test_a_shared_file_is_read_by_many_sessions_without_a_copy(self):
+        ask, content = self.server.ask, b"a,b\n" + b"1,2\n" * 500_000
+        path = "/v1/shared-files/" + urllib.parse.quote("été 数据.csv")
+        answer, entry = ask("PUT", path, content)
+        self.assertEqual((answer.status, entry["size_bytes"], entry["sha256"]), (201, len(content), hashlib.sha256(content).hexdigest()))
+        self.assertEqual([file["name"] for file in ask("GET", "/v1/shared-files")[1]["shared_files"]], ["été 数据.csv"])
+        sessions = [self.server.session(attach={"data/big.csv": "été 数据.csv"}) for _ in range(3)]
+        inodes = {self.server.execute(session, "import os; os.stat('data/big.csv').st_ino")["results"][0]["mime"]["text/plain"] for session in sessions}
+        self.assertEqual(len(inodes), 1)
+        self.assertEqual(self.server.execute(sessions[0], "open('data/big.csv', 'a')")["error"]["name"], "OSError")
+        self.problem(ask("PUT", f"/v1/sessions/{sessions[0]}/files/data/big.csv", b"x"), 409, "file_read_only")
+        self.assertTrue(ask("GET", f"/v1/sessions/{sessions[0]}/files")[1]["files"][0]["read_only"])
+        self.assertEqual(ask("GET", f"/v1/sessions/{sessions[0]}/files/data/big.csv")[1], content)
+        self.assertEqual(ask("GET", f"/v1/sessions/{sessions[0]}/preview/data/big.csv?rows=1")[1]["columns"][0]["name"], "a")
+        self.assertEqual(ask("DELETE", path)[0].status, 204)
+        self.problem(ask("DELETE", path), 404, "shared_file_not_found")
+        self.problem(ask("POST", "/v1/sessions", {"attach": {"x": "été 数据.csv"}}), 404, "shared_file_not_found")
+        self.assertEqual(self.server.execute(sessions[0], "len(open('data/big.csv').read())")["results"][0]["mime"]["text/plain"], str(len(content)))
+        self.problem(ask("PUT", "/v1/shared-files/..%2Fx", b"x"), 400, "file_name_refused")
+
+    def test_shared_files_outlive_the_server(self):
+        self.server.ask("PUT", "/v1/shared-files/a.csv", b"a\n1\n")
+        self.server.stop(signal.SIGKILL)
+        self.server = self.start()
+        session = self.server.session(attach={"a.csv": "a.csv"})
+        self.assertEqual(self.server.execute(session, "open('a.csv').read()")["results"][0]["mime"]["text/plain"], "'a\\n1\\n'")
+
+    def test_a_preview_tells_what_an_uploaded_file_is(self):
+        ask, session = self.server.ask, self.server.session()
+        ask("PUT", f"/v1/sessions/{session}/files/" + urllib.parse.quote("ä 1.csv"), "naïve;preis\nx;1,5\ny;2,25\n;3\n".encode("latin-1"))
+        self.server.execute(session, "import sys, builtins; builtins.open = None; sys.modules['pandas'] = None; x = 1")
+        answer, preview = ask("GET", f"/v1/sessions/{session}/preview/" + urllib.parse.quote("ä 1.csv") + "?rows=2")
+        self.assertEqual(answer.status, 200, preview)
+        self.assertEqual((preview["delimiter"], [column["name"] for column in preview["columns"]], len(preview["first_rows"])), (";", ["naïve", "preis"], 2))
+        self.assertEqual(self.server.execute(session, "x")["results"][0]["mime"]["text/plain"], "1")
+        self.problem(ask("GET", f"/v1/sessions/{session}/preview/missing.csv"), 404, "file_not_found")
+        self.problem(ask("GET", f"/v1/sessions/{session}/preview/..%2Fx"), 400, "file_name_refused")
+        self.problem(ask("GET", f"/v1/sessions/{session}/preview/x?rows=101"), 400, "invalid_request")
+
     def test_an_address_in_use_is_told(self):
         command = [PROGRAM, "serve", "--listen", f"127.0.0.1:{self.server.port}", "--state", self.state + "-2", "--python-env", PYTHON_ENV]
         self.addCleanup(shutil.rmtree, self.state + "-2", ignore_errors=True)

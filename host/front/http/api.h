@@ -75,6 +75,10 @@ class Api {
   HttpReply GetFile(HttpRequest& request);
   HttpReply RemoveFile(HttpRequest& request);
   HttpReply Variables(HttpRequest& request);
+  HttpReply Preview(HttpRequest& request);
+  HttpReply PutSharedFile(HttpRequest& request);
+  HttpReply ListSharedFiles(HttpRequest& request);
+  HttpReply RemoveSharedFile(HttpRequest& request);
   HttpReply ListArtifacts(HttpRequest& request);
   HttpReply GetArtifact(HttpRequest& request);
   HttpReply Transcript(HttpRequest& request);

@@ -116,6 +116,48 @@ HttpReply Api::Variables(HttpRequest& request) {
   return reply;
 }
 
+HttpReply Api::Preview(HttpRequest& request) {
+  int64_t rows = 10;
+  if (absl::Status status = ReadNumber(request, "rows", 0, 100, &rows); !status.ok()) return ProblemReply(status, request.id);
+  absl::StatusOr<std::string> preview = service_.PreviewFile(AskedBy(request), request.captured[0], request.captured[1], rows);
+  if (!preview.ok()) return ProblemReply(preview.status(), request.id);
+  HttpReply reply;
+  render::JsonWriter(&reply.body).JsonObject(*preview);
+  return reply;
+}
+
+HttpReply Api::PutSharedFile(HttpRequest& request) {
+  const ReceivedFile& file = request.files.front();
+  const absl::StatusOr<store::SharedFile> put = service_.PutSharedFile(AskedBy(request), request.captured[0], file.content.get(), file.sha256);
+  if (!put.ok()) return ProblemReply(put.status(), request.id);
+  HttpReply reply;
+  reply.status = 201;
+  render::JsonWriter json(&reply.body);
+  WriteSharedFile(json, *put);
+  return reply;
+}
+
+HttpReply Api::ListSharedFiles(HttpRequest& request) {
+  const auto files = service_.ListSharedFiles(AskedBy(request));
+  if (!files.ok()) return ProblemReply(files.status(), request.id);
+  HttpReply reply;
+  render::JsonWriter json(&reply.body);
+  json.BeginObject();
+  json.Key("shared_files");
+  json.BeginArray();
+  for (const store::SharedFile& file : *files) WriteSharedFile(json, file);
+  json.EndArray();
+  json.EndObject();
+  return reply;
+}
+
+HttpReply Api::RemoveSharedFile(HttpRequest& request) {
+  if (absl::Status status = service_.RemoveSharedFile(AskedBy(request), request.captured[0]); !status.ok()) return ProblemReply(status, request.id);
+  HttpReply reply;
+  reply.status = 204;
+  return reply;
+}
+
 HttpReply Api::ListArtifacts(HttpRequest& request) {
   const absl::StatusOr<Page> page = ReadPage(request);
   if (!page.ok()) return ProblemReply(page.status(), request.id);

@@ -58,8 +58,20 @@ void WriteFile(render::JsonWriter& json, const service::FileInfo& file) {
   json.Member("size_bytes", file.entry.size_bytes);
   if (!file.sha256.empty()) json.Member("sha256", file.sha256);
   if (!file.mime.empty()) json.Member("mime", file.mime);
+  if (file.entry.read_only) json.Member("read_only", true);
   json.Key("modified_at");
   json.Time(file.entry.modified_at);
+  json.EndObject();
+}
+
+void WriteSharedFile(render::JsonWriter& json, const store::SharedFile& file) {
+  json.BeginObject();
+  json.Member("name", file.name);
+  json.Member("size_bytes", file.size_bytes);
+  json.Member("sha256", file.sha256);
+  json.Member("mime", file.mime);
+  json.Key("created_at");
+  json.Time(file.created_at);
   json.EndObject();
 }
 
@@ -118,6 +130,7 @@ void ReadNewSession(JsonBody& body, service::NewSession* session) {
   body.Seconds("idle_timeout_seconds", &session->idle);
   body.Seconds("max_life_seconds", &session->life);
   body.Object("metadata", &session->metadata_json);
+  body.Texts("attach", &session->attach);
 }
 
 void ReadCode(JsonBody& body, service::NewCall* call) {
@@ -133,14 +146,16 @@ void ReadNewCall(JsonBody& body, service::NewCall* call) {
   body.Texts("env", &call->environment);
 }
 
+absl::Status ReadNumber(const HttpRequest& request, absl::string_view name, int64_t lowest, int64_t highest, int64_t* value) {
+  const auto found = request.query.find(std::string_view(name.data(), name.size()));
+  if (found == request.query.end() || (absl::SimpleAtoi(found->second, value) && *value >= lowest && *value <= highest)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(name, ": a number from ", lowest, " to ", highest, " is wanted"));
+}
+
 absl::StatusOr<Page> ReadPage(const HttpRequest& request) {
   Page page;
-  auto read = [&](absl::string_view name, int64_t lowest, int64_t highest, int64_t* value) {
-    const auto found = request.query.find(std::string_view(name.data(), name.size()));
-    return found == request.query.end() || (absl::SimpleAtoi(found->second, value) && *value >= lowest && *value <= highest);
-  };
-  if (!read("limit", 1, store::kPageMax, &page.count)) return absl::InvalidArgumentError(absl::StrCat("limit: a number from 1 to ", store::kPageMax, " is wanted"));
-  if (!read("cursor", 0, INT64_MAX, &page.cursor)) return absl::InvalidArgumentError("cursor: the next_cursor of the page before is wanted");
+  CELLBLOCK_RETURN_IF_ERROR(ReadNumber(request, "limit", 1, store::kPageMax, &page.count));
+  if (!ReadNumber(request, "cursor", 0, INT64_MAX, &page.cursor).ok()) return absl::InvalidArgumentError("cursor: the next_cursor of the page before is wanted");
   return page;
 }
 

@@ -16,6 +16,7 @@ namespace cellblock::front {
 
 void WriteSession(render::JsonWriter& json, const service::SessionInfo& session);
 void WriteFile(render::JsonWriter& json, const service::FileInfo& file);
+void WriteSharedFile(render::JsonWriter& json, const store::SharedFile& file);
 void WriteArtifact(render::JsonWriter& json, const store::ArtifactEntry& artifact);
 void WritePolicy(render::JsonWriter& json, const std::string& name, const Policy& policy);
 std::string SessionJson(const service::SessionInfo& session);
@@ -30,6 +31,7 @@ struct Page {
   int64_t count = 100;
   int64_t cursor = 0;
 };
+absl::Status ReadNumber(const HttpRequest& request, absl::string_view name, int64_t lowest, int64_t highest, int64_t* value);  // as it is when missing
 absl::StatusOr<Page> ReadPage(const HttpRequest& request);
 void WriteNextCursor(render::JsonWriter& json, const Page& page, size_t found, int64_t last);
 

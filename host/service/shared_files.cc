@@ -1,0 +1,61 @@
+// See service.h: files of a token that many sessions read without a copy.
+#include <sys/stat.h>
+
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "artifact/given_path.h"
+#include "base/status_macros.h"
+#include "service/errors.h"
+#include "service/running.h"
+#include "service/service.h"
+#include "sys/files.h"
+
+namespace cellblock::service {
+namespace {
+
+absl::Status NoSuchFile(absl::string_view name) {
+  return Error(absl::StatusCode::kNotFound, "shared_file_not_found", absl::StrCat("there is no shared file \"", absl::Utf8SafeCHexEscape(name.substr(0, 200)), "\" of this token"));
+}
+
+}  // namespace
+
+absl::StatusOr<store::SharedFile> Service::PutSharedFile(const Request& request, absl::string_view name, int source_fd, absl::string_view sha256) {
+  auto put = [&]() -> absl::StatusOr<store::SharedFile> {
+    if (stopping_) return Error(absl::StatusCode::kUnavailable, "stopping", "the server is stopping and takes no new files");
+    CELLBLOCK_RETURN_IF_ERROR(WithCode(artifact::CheckGivenPath(name), "file_name_refused"));
+    struct stat found = {};
+    if (fstat(source_fd, &found) != 0) return sys::ErrnoStatus("look at the upload");
+    const store::SharedFile file = {request.token->name, std::string(name), std::string(sha256), found.st_size, MimeOf(source_fd, name), absl::Now()};
+    CELLBLOCK_RETURN_IF_ERROR(WithCode(journal_.PutSharedFile(file, source_fd), "shared_files_full"));
+    for (Observer* observer : observers_) observer->FileMoved("put_shared_file", {"", file.owner, ""}, {file.owner, request.id}, name, file.size_bytes);
+    return file;
+  };
+  return Noted("put_shared_file", "", request, put());
+}
+
+absl::StatusOr<std::vector<store::SharedFile>> Service::ListSharedFiles(const Request& request) { return journal_.ListSharedFiles(request.token->name); }
+
+absl::Status Service::RemoveSharedFile(const Request& request, absl::string_view name) {
+  const std::string& owner = request.token->name;
+  absl::Status removed = journal_.RemoveSharedFile(owner, name);
+  if (absl::IsNotFound(removed)) removed = NoSuchFile(name);
+  if (!removed.ok()) return NotedStatus("remove_shared_file", "", request, removed);
+  for (Observer* observer : observers_) observer->FileMoved("remove_shared_file", {"", owner, ""}, {owner, request.id}, name, 0);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<AttachedFile>> Service::FindAttached(const Request& request, const NewSession& wanted) {
+  std::vector<AttachedFile> attached;
+  for (const auto& [path, name] : wanted.attach) {
+    const absl::StatusOr<store::SharedFile> file = journal_.GetSharedFile(request.token->name, name);
+    if (absl::IsNotFound(file.status())) return NoSuchFile(name);
+    CELLBLOCK_RETURN_IF_ERROR(file.status());
+    attached.push_back({path, journal_.ContentPath(*file)});
+  }
+  return attached;
+}
+
+}  // namespace cellblock::service
