@@ -1,0 +1,114 @@
+# Which encoding a file's bytes are in, its byte-order mark, its line ends, and its text. Jailed worker; the bytes are hostile,
+# and there are no more of them than source.py reads.
+
+import codecs
+import dataclasses
+import re
+
+from .. import text_encoding
+
+_CONTROL = bytes({*range(1, 32)} - {9, 10, 11, 12, 13, 26, 27})
+_CONTROL_SHARE_MAX = 0.02
+_ZERO_SHARE_MAX = 0.3
+_HIGH = re.compile(rb"[\x80-\xff]")
+_CONTEXT_BYTES = 4096  # before the first byte that is not ASCII
+_MARKS = ((codecs.BOM_UTF8, "utf-8", "utf-8", 1), (codecs.BOM_UTF32_LE, "utf-32", "utf-32-le", 4), (codecs.BOM_UTF32_BE, "utf-32", "utf-32-be", 4),
+          (codecs.BOM_UTF16_LE, "utf-16", "utf-16-le", 2), (codecs.BOM_UTF16_BE, "utf-16", "utf-16-be", 2))
+_SEPARATORS = frozenset("\n\r,;\t| ")  # without one of them, what was read as wide characters are two narrow ones each
+_QUOTED = re.compile(r'"[^"]*"')
+
+
+@dataclasses.dataclass
+class Encoding:
+    name: str  # what readers are told
+    codec: str  # what decodes a part from the middle
+    mark: int = 0  # bytes of the byte-order mark
+    unit: int = 1  # bytes of the smallest character
+    broken: bool = False  # some bytes are no characters of it
+    note: str = ""
+
+
+def is_text(data):
+    """Few control characters: what is no text has as many of them as of others."""
+    if not data:
+        return True
+    return len(data) - len(data.translate(None, _CONTROL)) <= _CONTROL_SHARE_MAX * len(data) and data.count(0) <= _ZERO_SHARE_MAX * len(data)
+
+
+def find(sample):
+    """The encoding, or None for what is no text."""
+    head = sample.head
+    for mark, name, codec, unit in _MARKS:
+        if head.startswith(mark):
+            return _checked(sample, Encoding(name, codec, len(mark), unit))
+    if 0 in head[:4096]:
+        names, _ = text_encoding.guesses(head[: text_encoding.FILE_BYTES_MAX & ~3])
+        if names and names[0].startswith("utf-16") and _SEPARATORS.intersection(head[:4096].decode(names[0], "ignore")):
+            return _checked(sample, Encoding(names[0], names[0], 0, 2))
+    if not is_text(head[: 1 << 16]):
+        return None
+    other = next((part for part in sample.parts() if not _is_utf8(part, part is head)), None)
+    return _checked(sample, Encoding("utf-8", "utf-8")) if other is None else _guessed(sample, other)
+
+
+def _guessed(sample, part):
+    """By the first part that is not UTF-8."""
+    start = max(0, _HIGH.search(part).start() - _CONTEXT_BYTES)
+    data = part[start : start + text_encoding.FILE_BYTES_MAX]
+    names, sure = text_encoding.guesses(data)
+    if not names:
+        return _checked(sample, Encoding("cp1252", "cp1252", note="No usual encoding fits the bytes that are not ASCII; cp1252 is a guess."))
+    found = _checked(sample, Encoding(names[0], names[0]))
+    if names[0] != "utf-8" and not sure:
+        found.note = _doubt(data, names)
+    return found
+
+
+def _doubt(data, names):
+    said = [f"{name} ({', '.join(map(repr, words))})" if words else name for name, words in zip(names, text_encoding.readings(data, names))]
+    return f"The encoding is a guess by the letters: {', or '.join(said)}."
+
+
+def _checked(sample, encoding):
+    for part in sample.parts():
+        start = encoding.mark if part is sample.head else _characters_cut(part) if encoding.codec == "utf-8" else 0
+        encoding.broken |= not text_encoding.reads(part[start:], encoding.codec)
+    if sample.whole and not encoding.broken:
+        encoding.broken = _is_cut_off(sample.head, encoding.codec)
+    return encoding
+
+
+def _is_cut_off(data, codec):
+    """Whether the last character is incomplete."""
+    try:
+        codecs.getincrementaldecoder(codec)().decode(data, final=True)
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
+def _is_utf8(data, is_start):
+    """Whether it can be a part of a UTF-8 text: characters may be cut at both ends."""
+    return data.isascii() or text_encoding.reads(data[0 if is_start else _characters_cut(data) :], "utf-8")
+
+
+def _characters_cut(data):
+    """Bytes at the start that belong to a UTF-8 character before."""
+    start = 0
+    while start < min(3, len(data)) and 0x80 <= data[start] < 0xC0:
+        start += 1
+    return start
+
+
+def text(data, encoding, is_start=False):
+    """Bytes as text, bad ones replaced."""
+    return data[encoding.mark if is_start else 0 :].decode(encoding.codec, "replace")
+
+
+def newline(head):
+    """The line end of the text's rows, or "mixed"; line ends within quotes are none."""
+    if '"' in head:
+        head = _QUOTED.sub("", head)
+    both = head.count("\r\n")
+    ends = [end for end, count in (("\r\n", both), ("\n", head.count("\n") - both), ("\r", head.count("\r") - both)) if count]
+    return "mixed" if len(ends) > 1 else ends[0] if ends else None
