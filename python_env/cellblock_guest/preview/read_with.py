@@ -1,0 +1,156 @@
+# The line of pandas that reads a table rightly. Jailed worker; what it quotes are names and values of a hostile file, each as a string
+# literal.
+
+import json
+import os
+
+from . import bounds, cells, numerals
+from .dialect import WHITESPACE
+
+NAMES_CHARACTERS_MAX = 1500
+_FLAT_NAMES_CHARACTERS_MAX = 900  # up to here, several header rows become one
+_LISTED_MAX = 40  # columns named in one argument
+
+
+def quoted(text):
+    """A Python literal in double quotes."""
+    return json.dumps(bounds.cut(text, bounds.CODE_CHARACTERS_MAX), ensure_ascii=False)
+
+
+def path_text(path):
+    """The path as code in the session would write it: relative, where the file is below the working folder."""
+    path = os.fsdecode(path)
+    if os.path.isabs(path):
+        below = os.path.relpath(path)
+        path = path if below.startswith("..") else below
+    return quoted(path)
+
+
+def call(function, path, arguments):
+    return f"pd.{function}({', '.join([path_text(path), *(f'{name}={value}' for name, value in arguments.items())])})"
+
+
+def listed(items):
+    return "[" + ", ".join(items) + "]"
+
+
+def mapped(items):
+    return "{" + ", ".join(f"{key}: {value}" for key, value in items.items()) + "}"
+
+
+def names_argument(labels, width):
+    text = listed(map(quoted, labels)) if len(labels) == width else ""
+    return text if text and len(text) <= NAMES_CHARACTERS_MAX else f"range({width})"
+
+
+def flat_names(labels, width):
+    """Names for a table with several header rows, when they are short enough."""
+    text = listed(map(quoted, labels)) if len(labels) == width else ""
+    return text if text and len(text) <= _FLAT_NAMES_CHARACTERS_MAX else None
+
+
+class Columns:
+    """Arguments that name columns: by label, or by position where labels are tuples or missing."""
+
+    def __init__(self, all_facts, labels, by_position):
+        self.all_facts, self.labels, self.by_position = all_facts, labels, by_position
+
+    def name(self, facts):
+        return str(facts.position) if self.by_position else quoted(self.labels[facts.position])
+
+    def arguments(self, spelled_bare=False):
+        """Every argument that depends on what is in the columns. spelled_bare: the reader takes blanks off the left of values."""
+        found = {}
+        numbers = [facts for facts in self.all_facts if facts.kind in ("integer", "number") and not facts.needs_cleaning]
+        if any(facts.decimal == "," and _has_fraction(facts) for facts in numbers):
+            found["decimal"] = '","'
+        thousands = next((facts.thousands for facts in numbers if facts.thousands), "")
+        if thousands:
+            found["thousands"] = quoted(thousands)
+            if not thousands.isascii():
+                found["engine"] = '"python"'
+        found.update(self.missing(spelled_bare))
+        found.update(self.types(thousands, "," if "decimal" in found else "."))
+        found.update(self.dates())
+        return found
+
+    def missing(self, spelled_bare):
+        """na_values and keep_default_na."""
+        answers = set().union(*(facts.answers for facts in self.all_facts))
+        wanted = {}
+        for facts in self.all_facts:
+            spellings = [spelling.lstrip() if spelled_bare else spelling for spelling in facts.spellings]
+            wanted[facts] = [s for s in dict.fromkeys(spellings) if answers or s not in cells.PANDAS_MISSING]
+        tokens = list(dict.fromkeys(token for spellings in wanted.values() for token in spellings))[:_LISTED_MAX]
+        if answers:
+            tokens = [token for token in tokens if token.strip() not in answers]
+            return {"keep_default_na": "False", "na_values": listed(map(quoted, dict.fromkeys(["", *tokens])))}
+        if not tokens:
+            return {}
+        if any(self._is_value_elsewhere(token, facts) for facts, spellings in wanted.items() for token in spellings):
+            chosen = {self.name(facts): listed(map(quoted, spellings)) for facts, spellings in wanted.items() if spellings}
+            return {"na_values": mapped(dict(list(chosen.items())[:_LISTED_MAX]))}
+        return {"na_values": listed(map(quoted, tokens))}
+
+    def _is_value_elsewhere(self, token, owner):
+        """A token that another column has as a proper value. pandas compares numbers by value: -01 is -1."""
+        bare = token.strip()
+        number = float(bare) if numerals.PLAIN.match(bare) else None
+        for facts in self.all_facts:
+            if facts is owner or bare in facts.sentinels:
+                continue
+            if bare in facts.values or number is not None and any(float(text) == number for text in facts.plain):
+                return True
+        return False
+
+    def types(self, thousands, decimal):
+        """dtype of what pandas would turn into numbers against the values' meaning."""
+        chosen = [facts for facts in self.all_facts if facts.as_text or _would_become_number(facts, thousands, decimal)]
+        if not chosen:
+            return {}
+        if len(chosen) > _LISTED_MAX or all(facts in chosen or facts.kind in ("text", "empty") for facts in self.all_facts) and len(chosen) > 3:
+            return {"dtype": "str"} if all(facts.kind not in ("integer", "number", "boolean") for facts in self.all_facts) else {
+                "dtype": mapped({self.name(facts): "str" for facts in chosen[:_LISTED_MAX]})}
+        return {"dtype": mapped({self.name(facts): "str" for facts in chosen})}
+
+    def dates(self):
+        chosen = [facts for facts in self.all_facts if facts.layout][:_LISTED_MAX]
+        if not chosen:
+            return {}
+        found = {"parse_dates": listed(map(self.name, chosen))}
+        layouts = {facts.layout for facts in chosen}
+        if len(layouts) == 1:
+            found["date_format"] = quoted(next(iter(layouts)))
+        else:
+            found["date_format"] = mapped({self.name(facts): quoted(facts.layout) for facts in chosen})
+        if any(facts.layout == "mixed" and facts.day_first for facts in chosen):
+            found["dayfirst"] = "True"
+        return found
+
+
+def _has_fraction(facts):
+    return facts.kind == "number" and any("," in text for text in facts.numerals)
+
+
+def _would_become_number(facts, thousands, decimal):
+    if facts.layout or facts.kind not in ("text", "mixed", "date", "datetime", "time"):
+        return False
+    texts = list(facts.values)[:200]
+    return bool(texts) and all(numerals.PLAIN.match(text.replace(thousands, "").replace(decimal, ".") if thousands else text.replace(decimal, ".")) for text in texts)
+
+
+def dialect_arguments(dialect):
+    found = {}
+    if dialect.delimiter == WHITESPACE:
+        return {"sep": 'r"\\s+"'}
+    if dialect.delimiter != ",":
+        found["sep"] = quoted(dialect.delimiter)
+    if dialect.quote == "'":
+        found["quotechar"] = '"\'"'
+    elif not dialect.quote:
+        found["quoting"] = "3"
+    if dialect.escape:
+        found["escapechar"] = '"\\\\"'
+    if dialect.skip_space:
+        found["skipinitialspace"] = "True"
+    return found
