@@ -1,5 +1,5 @@
-# Questions that the supervisor asks between calls: what the namespace holds. Worker, in the session's own interpreter; what is looked at
-# is hostile, and the answer is one JSON text.
+# Questions that the supervisor asks between calls: what the namespace holds, what is in a file. Worker, in the session's own
+# interpreter or in one of its own; what is looked at is hostile, and the answer is one JSON text.
 
 import json
 
@@ -8,9 +8,14 @@ from . import own_builtins, session, values, variables
 BYTES_MAX = 512 * 1024
 
 
-def _answer(question, shell):
+def _answer(question, argument, shell):
     if question == "variables":
         return variables.describe(shell.user_ns, hidden=shell.user_ns_hidden)
+    if question == "preview":
+        from . import preview  # only here: most workers are never asked
+
+        wanted = json.loads(argument)
+        return preview.describe(wanted["path"], rows=wanted.get("rows", preview.ROWS))
     raise ValueError(f"no question {question!r}")
 
 
@@ -19,7 +24,7 @@ def run(question, argument, shell):
     theirs = own_builtins.replaced()
     own_builtins.restore(own_builtins.originals(theirs))
     try:
-        answer = _answer(question, shell)
+        answer = _answer(question, argument, shell)
     finally:
         own_builtins.restore(theirs)
     text = json.dumps(answer, ensure_ascii=False, allow_nan=False)
