@@ -3,14 +3,20 @@
 
 import os
 
-from . import bounds, source
+from . import bounds, guard, source
 
 ROWS = 10
 
 
-def describe(path, *, rows=ROWS):
+def describe(path, rows=ROWS):
     """The answer as strict JSON values, of at most bounds.ANSWER_BYTES_MAX as text. Never raises for what is in the file."""
     answer = {"kind": "binary", "size_bytes": None, "notes": []}
+    with guard.held():
+        _describe(answer, path, rows)
+        return bounds.fit(answer)
+
+
+def _describe(answer, path, rows):
     try:
         rows = max(0, min(int(rows), bounds.ROWS_SHOWN_MAX))
         with source.open_regular(path) as file:
@@ -22,6 +28,7 @@ def describe(path, *, rows=ROWS):
         answer["error"] = "There is no such file."
     except OSError as error:
         answer["error"] = f"The file cannot be read: {bounds.cut(error.strerror or str(error), 200)}."
+    except MemoryError:
+        answer["error"] = "To look into the file would take too much memory."
     except Exception as error:
         answer["error"] = bounds.cut(f"{type(error).__name__}: {error}", 300)
-    return bounds.fit(answer)

@@ -7,9 +7,10 @@ import re
 
 from .. import text_encoding
 
-_CONTROL = bytes({*range(1, 32)} - {9, 10, 11, 12, 13, 26, 27})
+_CONTROL = bytes({*range(2, 31)} - {9, 10, 11, 12, 13, 26, 27, 30})  # 1, 30 and 31 separate fields and records
 _CONTROL_SHARE_MAX = 0.02
 _ZERO_SHARE_MAX = 0.3
+_STRAY_ZEROS_MAX = 0.2
 _HIGH = re.compile(rb"[\x80-\xff]")
 _CONTEXT_BYTES = 4096  # before the first byte that is not ASCII
 _MARKS = ((codecs.BOM_UTF8, "utf-8", "utf-8", 1), (codecs.BOM_UTF32_LE, "utf-32", "utf-32-le", 4), (codecs.BOM_UTF32_BE, "utf-32", "utf-32-be", 4),
@@ -41,7 +42,7 @@ def find(sample):
     for mark, name, codec, unit in _MARKS:
         if head.startswith(mark):
             return _checked(sample, Encoding(name, codec, len(mark), unit))
-    if 0 in head[:4096]:
+    if 0 in head[:4096] and not _is_ascii_with_zeros(head[:4096]):
         names, _ = text_encoding.guesses(head[: text_encoding.FILE_BYTES_MAX & ~3])
         if names and names[0].startswith("utf-16") and _SEPARATORS.intersection(head[:4096].decode(names[0], "ignore")):
             return _checked(sample, Encoding(names[0], names[0], 0, 2))
@@ -49,6 +50,11 @@ def find(sample):
         return None
     other = next((part for part in sample.parts() if not _is_utf8(part, part is head)), None)
     return _checked(sample, Encoding("utf-8", "utf-8")) if other is None else _guessed(sample, other)
+
+
+def _is_ascii_with_zeros(data):
+    """Stray NUL bytes in plain text: wide characters have zeros in nearly every second byte, or bytes that are no ASCII."""
+    return data.count(0) <= _STRAY_ZEROS_MAX * len(data) and data.isascii()
 
 
 def _guessed(sample, part):

@@ -17,7 +17,6 @@ DELIMITERS = ",;\t|"
 _SELDOM = "^~\x01\x1f:"
 WHITESPACE = r"\s+"
 _GOOD = 0.25  # of what is found by content alone in a file that does not say that it is a table
-_FIELD_CHARACTERS_MAX = 1 << 24
 
 
 @dataclasses.dataclass
@@ -41,7 +40,6 @@ def rows_of(text, dialect, count=None, behind=None):
     if dialect.delimiter == WHITESPACE:
         lines = list(itertools.islice(io.StringIO(text, newline=""), count))
         return [line.split() for line in lines], list(range(1, len(lines) + 1))
-    csv.field_size_limit(_FIELD_CHARACTERS_MAX)
     reader = csv.reader(io.StringIO(text, newline=""), **dialect.options())
     rows, lines, line = [], [], 1
     try:

@@ -26,6 +26,7 @@ class Facts:
     # What columns.describe finds for those who write code.
     kind = "empty"
     as_text = needs_cleaning = False
+    cleaning = None  # code that makes numbers of what pandas leaves as text
     layout = None  # of dates: a strptime format, "ISO8601" or "mixed"
     day_first = None
     thousands = decimal = ""

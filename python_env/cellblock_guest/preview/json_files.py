@@ -1,22 +1,14 @@
 # Describes JSON: lines of objects, arrays of objects, objects that hold one, GeoJSON. Jailed worker; the text is hostile: it may be
 # nested without end, cut off, or larger than what is read of it.
 
-import collections
 import json
 import re
 
-from . import bounds, columns, decoding, numerals, read_with
+from . import bounds, decoding, json_records as records, read_with
 
-RECORDS_MAX = 50_000  # looked at
 LINE_CHARACTERS_MAX = 1 << 20
-DEPTH_MAX = 4  # of keys that are followed
-EXAMPLES_MAX = 3
 BAD_LINES_MAX = 40  # left out one by one
-_DIGITS_MAX = 190
 _SPACE = re.compile(r"[ \t\r\n]*")
-_ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d|\Z)")
-_ERRORS = (ValueError, RecursionError, MemoryError)
-_TYPES = {str: "text", bool: "boolean", int: "integer", float: "number", list: "list", dict: "object", type(None): "null"}
 
 
 def looks_like(text, extension):
@@ -35,7 +27,7 @@ def describe(answer, sample, encoding, path, rows_shown, extension):
         except RecursionError:
             answer.update(kind="json", error="The JSON is nested too deeply to be read.")
             return True
-        except _ERRORS as error:
+        except records.ERRORS as error:
             problem = error
         else:
             _describe_value(answer, value, path, rows_shown, encoding)
@@ -49,7 +41,7 @@ def describe(answer, sample, encoding, path, rows_shown, extension):
         answer.update(kind="json", error=f"The file is no valid JSON{where}: {bounds.cut(getattr(problem, 'msg', str(problem)), 200)}.")
         found = _elements(text)
         if found and found[1]:
-            _describe_records(answer, found[1], rows_shown, f"The {bounds.count_of(len(found[1]), 'record')} before the error are described.")
+            records.describe(answer, found[1], rows_shown, f"The {bounds.count_of(len(found[1]), 'record')} before the error are described.")
             answer["rows"] = None
         return True
     return False
@@ -69,9 +61,9 @@ def _describe_lines(answer, sample, text, encoding, path, rows_shown, extension)
     start = [value for value in map(_value_of_line, lines[:20]) if isinstance(value, (dict, list))]
     if not start or len(start) < 0.6 * min(len(lines), 20) or len(lines) < 2 and extension not in ("jsonl", "ndjson"):
         return False
-    step = max(1, -(-len(lines) // RECORDS_MAX))
+    step = max(1, -(-len(lines) // records.MAX))
     values = [_value_of_line(line) for line in lines[::step]]
-    records = [value for value in values if isinstance(value, dict)]
+    objects = [value for value in values if isinstance(value, dict)]
     bad = sum(value is _BAD for value in values)
     answer["kind"] = "json_lines"
     answer.update(rows=len(lines) - bad if sample.whole and step == 1 else None, rows_read=len(lines[::step]), sampled=not sample.whole or step > 1)
@@ -81,13 +73,13 @@ def _describe_lines(answer, sample, text, encoding, path, rows_shown, extension)
         bounds.add_note(answer, f"Only {read:,} of {sample.total:,} bytes were read: rows_estimate is an estimate, and missing counts what was read.")
     if bad:
         bounds.add_note(answer, f"{bounds.count_of(bad, 'line')} cannot be read as JSON.")
-    _describe_records(answer, records, rows_shown)
-    arguments = {"lines": "True", **_types_argument(answer)}
+    records.describe(answer, objects, rows_shown)
+    arguments = {"lines": "True", **records.types_argument(answer)}
     if encoding.mark or encoding.name != "utf-8":
         arguments["encoding"] = read_with.quoted(encoding_name(encoding))
-    if len(records) == len(values) and not _has_huge_integers(answer):
+    if len(objects) == len(values) and not records.have_huge_integers(answer):
         answer["read_with"] = read_with.call("read_json", path, arguments)
-    elif sample.whole and len(values) - bad == len(records):
+    elif sample.whole and len(values) - bad == len(objects):
         answer["read_with"] = _reading_line_by_line(answer, text, encoding, path)
     return True
 
@@ -96,9 +88,13 @@ def _reading_line_by_line(answer, text, encoding, path):
     left_out = [number for number, line in enumerate(text.split("\n")) if not line.strip() or _value_of_line(line) is _BAD]
     if len(left_out) > BAD_LINES_MAX:
         return None
-    bounds.add_note(answer, "read_with needs import json.")
     opened = f"open({read_with.path_text(path)}, encoding={read_with.quoted(encoding_name(encoding))})"
-    return f"pd.json_normalize([json.loads(line) for number, line in enumerate({opened}) if number not in {left_out}])"
+    return f"pd.json_normalize([__import__('json').loads(line) for number, line in enumerate({opened}) if number not in {left_out}])"
+
+
+def _load(path, encoding):
+    """Code that needs no import beside pandas'."""
+    return f'__import__("json").load(open({read_with.path_text(path)}, encoding={read_with.quoted(encoding_name(encoding))}))'
 
 
 def encoding_name(encoding):
@@ -114,7 +110,7 @@ def _value_of_line(line):
         return _BAD
     try:
         return json.loads(line)
-    except _ERRORS:
+    except records.ERRORS:
         return _BAD
 
 
@@ -124,14 +120,14 @@ def _value_of_line(line):
 def _describe_value(answer, value, path, rows_shown, encoding):
     answer["kind"] = "json"
     answer["sampled"] = False
-    load = f"json.load(open({read_with.path_text(path)}, encoding={read_with.quoted(encoding_name(encoding))}))"
-    where, records = _records_in(value)
-    if records is not None:
-        _describe_records(answer, records, rows_shown)
-        answer.update(rows=len(records), rows_read=min(len(records), RECORDS_MAX))
-        is_flat = not where and not any(isinstance(item, dict) for record in records[:1000] for item in record.values())
-        if is_flat and not _has_huge_integers(answer) and not encoding.mark:
-            arguments = _types_argument(answer)
+    load = _load(path, encoding)
+    where, objects = _records_in(value)
+    if objects is not None:
+        records.describe(answer, objects, rows_shown)
+        answer.update(rows=len(objects), rows_read=min(len(objects), records.MAX))
+        is_flat = not where and not any(isinstance(item, dict) for record in objects[:1000] for item in record.values())
+        if is_flat and not records.have_huge_integers(answer) and not encoding.mark:
+            arguments = records.types_argument(answer)
             if encoding.name != "utf-8":
                 arguments["encoding"] = read_with.quoted(encoding.name)
             answer["read_with"] = read_with.call("read_json", path, arguments)
@@ -144,14 +140,12 @@ def _describe_value(answer, value, path, rows_shown, encoding):
     elif isinstance(value, list):
         is_table = bool(value) and all(isinstance(item, list) for item in value)
         answer.update(rows=len(value), rows_read=len(value))
-        answer["first_rows"] = [[_shown(cell) for cell in (item if is_table else [item])[: bounds.COLUMNS_MAX]] for item in value[:rows_shown]]
+        answer["first_rows"] = [[records.shown(cell) for cell in (item if is_table else [item])[: bounds.COLUMNS_MAX]] for item in value[:rows_shown]]
         answer["read_with"] = f"pd.{'DataFrame' if is_table else 'Series'}({load})"
         bounds.add_note(answer, "An array of arrays." if is_table else f"An array of {bounds.count_of(len(value), 'value')}, which are no objects.")
     else:
-        answer.update(rows=1, rows_read=1, first_rows=[[_shown(value)]], read_with=load)
+        answer.update(rows=1, rows_read=1, first_rows=[[records.shown(value)]], read_with=load)
         bounds.add_note(answer, "A single value.")
-    if "json." in (answer["read_with"] or "").replace("json.gz", "").replace("json_normalize", ""):
-        bounds.add_note(answer, "read_with needs import json.")
 
 
 def _records_in(value, depth=0):
@@ -161,9 +155,9 @@ def _records_in(value, depth=0):
         return ((), [item for item in value if isinstance(item, dict)]) if objects and objects >= 0.9 * len(value) else ((), None)
     if not isinstance(value, dict) or depth >= 3 or len(value) > 1000:
         return (), None
-    found = [((key, *where), records) for key, item in value.items() if isinstance(item, list) for where, records in [_records_in(item, depth)] if records]
+    found = [((key, *where), objects) for key, item in value.items() if isinstance(item, list) for where, objects in [_records_in(item, depth)] if objects]
     if not found:
-        found = [((key, *where), records) for key, item in value.items() if isinstance(item, dict) for where, records in [_records_in(item, depth + 1)] if records]
+        found = [((key, *where), objects) for key, item in value.items() if isinstance(item, dict) for where, objects in [_records_in(item, depth + 1)] if objects]
         if len(found) > 1:
             return (), None
     return max(found, key=lambda item: len(item[1]), default=((), None))
@@ -173,7 +167,7 @@ def _describe_holder(answer, value, where):
     answer["records_at"] = [bounds.cut(key, bounds.NAME_CHARACTERS_MAX) for key in where]
     if value.get("type") == "FeatureCollection":
         bounds.add_note(answer, f"GeoJSON with {bounds.count_of(answer['rows'], 'feature')}; the coordinates are in geometry.coordinates.")
-    others = [f"{bounds.cut(key, 40)} ({_TYPES.get(type(item), 'value')})" for key, item in value.items() if key != where[0]][:8]
+    others = [f"{bounds.cut(key, 40)} ({records.TYPES.get(type(item), 'value')})" for key, item in value.items() if key != where[0]][:8]
     bounds.add_note(answer, f"An object: the records are in {'.'.join(bounds.cut(key, 40) for key in where)}" + (f", beside them {', '.join(others)}." if others else "."))
 
 
@@ -189,113 +183,19 @@ def _read_object(answer, value, load, rows_shown):
             answer.update(rows=len(items[0]), rows_read=len(items[0]))
             bounds.add_note(answer, "An object of columns.")
             return f"pd.DataFrame({load})"
-        _describe_records(answer, items, rows_shown)
-        answer.update(rows=len(items), rows_read=min(len(items), RECORDS_MAX))
+        records.describe(answer, items, rows_shown)
+        answer.update(rows=len(items), rows_read=min(len(items), records.MAX))
         bounds.add_note(answer, "An object of objects: each key is a row's name.")
         return f'pd.DataFrame.from_dict({load}, orient="index")'
     if items and all(isinstance(item, list) for item in items) and len({len(item) for item in items}) == 1:
         answer.update(rows=len(items[0]), rows_read=len(items[0]))
-        _describe_records(answer, [dict(zip(value, row)) for row in zip(*items)][:RECORDS_MAX], rows_shown)
+        records.describe(answer, [dict(zip(value, row)) for row in zip(*items)][:records.MAX], rows_shown)
         bounds.add_note(answer, "An object of columns.")
         return f"pd.DataFrame({load})"
-    _describe_records(answer, [value], rows_shown)
+    records.describe(answer, [value], rows_shown)
     answer.update(rows=1, rows_read=1)
     bounds.add_note(answer, "A single object.")
     return f"pd.json_normalize({load})"
-
-
-# --- records --------------------------------------------------------------------------------------------------------------------------
-
-
-def _describe_records(answer, records, rows_shown, note=""):
-    keys, looked_at = {}, records[:RECORDS_MAX]
-    for record in looked_at:
-        for name, value in _flat(record):
-            key = keys.get(name)
-            if key is None:
-                if len(keys) >= bounds.KEYS_MAX:
-                    bounds.add_note(answer, f"Only the first {bounds.KEYS_MAX} keys are described.")
-                    continue
-                key = keys[name] = _Key()
-            key.add(value)
-    answer["keys"] = [key.describe(name, len(looked_at)) for name, key in keys.items()]
-    if any(len(str(key.get("max", ""))) > _DIGITS_MAX for key in answer["keys"]):
-        bounds.add_note(answer, "There are integers too large for a table of pandas.")
-    names = [name for name, key in keys.items() if set(key.types) - {"object"}][: bounds.COLUMNS_MAX]
-    answer["first_rows"] = [[_shown(values.get(name)) for name in names] for values in (dict(_flat(record)) for record in records[:rows_shown])]
-    answer["first_rows_keys"] = [bounds.cut(name, bounds.NAME_CHARACTERS_MAX) for name in names]
-    if len(records) > RECORDS_MAX:
-        bounds.add_note(answer, f"The first {RECORDS_MAX:,} records were looked at.")
-    if note:
-        bounds.add_note(answer, note)
-
-
-def _flat(record, before="", depth=1):
-    """(name, value) of all that is no object, with names such as a.b, as pandas.json_normalize names columns."""
-    for key, value in record.items():
-        name = f"{before}{key}"
-        if isinstance(value, dict) and value and depth < DEPTH_MAX:
-            yield from _flat(value, f"{name}.", depth + 1)
-        else:
-            yield name, value
-
-
-class _Key:
-    def __init__(self):
-        self.types, self.examples, self.texts, self.least, self.most = collections.Counter(), [], [], None, None
-
-    def add(self, value):
-        kind = _TYPES.get(type(value), "text")
-        self.types[kind] += 1
-        if value is None:
-            return
-        if kind in ("integer", "number") and (value - value == 0 if kind == "number" else True):
-            self.least = value if self.least is None or value < self.least else self.least
-            self.most = value if self.most is None or value > self.most else self.most
-        if kind == "text" and len(self.texts) < 200:
-            self.texts.append(value)
-        if len(self.examples) < EXAMPLES_MAX and value != "" and value not in self.examples:
-            self.examples.append(value)
-
-    def describe(self, name, total):
-        present = self.types.total() - self.types["null"]
-        types = [kind for kind, _ in self.types.most_common() if kind != "null" and not (kind == "integer" and self.types["number"])]
-        key = {"name": bounds.cut(name, bounds.NAME_CHARACTERS_MAX), "types": types or ["null"],
-               "missing": total - present, "examples": [_shown(value, bounds.VALUE_CHARACTERS_MAX) for value in self.examples]}
-        if self.least is not None:
-            key["min"], key["max"] = bounds.value_of(self.least), bounds.value_of(self.most)
-        notes = []
-        if self.types["integer"] == present and self.least is not None:
-            notes += columns.epoch_notes(name, self.least, self.most)
-        numeric = [text for text in self.texts if len(text) < 40 and numerals.PLAIN.match(text)]
-        if any(len(text) > 1 and text[0] == "0" and text.isdigit() for text in numeric):
-            key["leading_zeros"] = True
-        if numeric and len(numeric) == len([text for text in self.texts if text]):
-            notes.append("Numbers that are written as text.")
-        elif self.texts and all(len(text) < 40 and _ISO.match(text) for text in self.texts if text) and any(self.texts):
-            notes.append("Dates that are written as text.")
-        if notes:
-            key["note"] = " ".join(notes)
-        return key
-
-
-def _has_huge_integers(answer):
-    """pandas' reader refuses them."""
-    return any(isinstance(key.get("min"), str) or isinstance(key.get("max"), str) for key in answer["keys"])
-
-
-def _types_argument(answer):
-    """pandas would make numbers of texts that are digits alone."""
-    return {"dtype": "False"} if any("as text" in key.get("note", "") or key.get("leading_zeros") for key in answer.get("keys", ())) else {}
-
-
-def _shown(value, limit=bounds.CELL_CHARACTERS_MAX):
-    if isinstance(value, (dict, list)):
-        try:
-            value = json.dumps(value, ensure_ascii=False)
-        except _ERRORS:
-            value = "…"
-    return bounds.text_of(value, limit)
 
 
 # --- the start of a large file --------------------------------------------------------------------------------------------------------
@@ -305,17 +205,16 @@ def _describe_start(answer, sample, text, path, rows_shown, encoding):
     found = _elements(text)
     if not found or not found[1]:
         return False
-    where, records, end = found
-    answer.update(kind="json", rows=None, rows_read=len(records), sampled=True)
+    where, objects, end = found
+    answer.update(kind="json", rows=None, rows_read=len(objects), sampled=True)
     if not sample.compression and end:
-        answer["rows_estimate"] = round(len(records) * sample.total / max(1, len(text[:end].encode(encoding.codec, "replace"))))
-    bounds.add_note(answer, f"The file is large: the {bounds.count_of(len(records), 'record')} at its start are described; the number of rows is an estimate.")
-    _describe_records(answer, records, rows_shown)
-    load = f"json.load(open({read_with.path_text(path)}, encoding={read_with.quoted(encoding_name(encoding))}))"
+        answer["rows_estimate"] = round(len(objects) * sample.total / max(1, len(text[:end].encode(encoding.codec, "replace"))))
+    bounds.add_note(answer, f"The file is large: the {bounds.count_of(len(objects), 'record')} at its start are described; the number of rows is an estimate.")
+    records.describe(answer, objects, rows_shown)
+    load = _load(path, encoding)
     if where:
         answer["records_at"] = list(where)
     answer["read_with"] = f"pd.json_normalize({load}{''.join(f'[{read_with.quoted(key)}]' for key in where)})"
-    bounds.add_note(answer, "read_with needs import json.")
     return True
 
 
@@ -336,23 +235,23 @@ def _elements(text):
                     break
                 _, at = decoder.raw_decode(text, at)
                 at = _SPACE.match(text, at).end()
-            except _ERRORS:
+            except records.ERRORS:
                 return None
             if text[at : at + 1] != ",":
                 return None
             at += 1
     if text[at : at + 1] != "[":
         return None
-    records, at = [], at + 1
-    while len(records) < RECORDS_MAX:
+    objects, at = [], at + 1
+    while len(objects) < records.MAX:
         try:
             value, end = decoder.raw_decode(text, _SPACE.match(text, at).end())
-        except _ERRORS:
+        except records.ERRORS:
             break
         if isinstance(value, dict):
-            records.append(value)
+            objects.append(value)
         at = _SPACE.match(text, end).end()
         if text[at : at + 1] != ",":
             break
         at += 1
-    return where, records, at
+    return where, objects, at

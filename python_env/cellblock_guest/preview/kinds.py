@@ -4,7 +4,7 @@
 import os
 import re
 
-from . import archives, bounds, decoding, json_files, others, read_with, sheets, source, tables
+from . import archives, arrow_files, bounds, databases, decoding, json_files, layout as layouts, others, read_with, sheets, source, table_answer, tables
 
 SNIFF_BYTES = 4096
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -15,6 +15,8 @@ _TABLE_SCORE_MIN = 0.3  # without a name that says table
 _TABLE_ROWS_MIN = 2
 _SHEET_NAMES = frozenset(("xlsx", "xlsm", "xltx", "xltm", "xls", "xlt"))
 _MEMBERS_NAMED = 20
+_PDF_MARK_BYTES = 1024
+_ARROW_STREAM = b"\xff\xff\xff\xff"  # and the size of what follows
 _HTML = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!doctype html|<html|<table|<meta|<head)", re.I)
 _XML = re.compile(r"\s*<(?:\?xml|!DOCTYPE|[A-Za-z])")
 
@@ -31,7 +33,13 @@ def describe(answer, file, path, rows):
     elif head.startswith(_OLE) or head.startswith(_OLD_SHEETS) and extension in _SHEET_NAMES:
         _describe_xls(answer, file, path, rows)
     elif head.startswith(b"PAR1"):
-        others.describe_parquet(answer, file, path, rows)
+        arrow_files.describe_parquet(answer, file, path, rows)
+    elif head.startswith(b"ARROW1") or head.startswith(_ARROW_STREAM) and head[8:10] == b"\x10\0":
+        arrow_files.describe_feather(answer, file, path, rows)
+    elif head.startswith(b"SQLite format 3\0"):
+        databases.describe(answer, file, path, rows)
+    elif b"%PDF-" in head[:_PDF_MARK_BYTES] and (head.startswith(b"%PDF-") or extension == "pdf"):
+        others.describe_pdf(answer, file)
     elif others.is_known(head):
         others.describe_binary(answer, path, head)
     elif others.may_be_image(head) and others.describe_image(answer, file, head):
@@ -90,9 +98,11 @@ def _describe_table(answer, sample, encoding, path, extension, rows, text):
         return False
     is_named = extension in tables.EXTENSIONS or extension in _SHEET_NAMES
     table = tables.read(sample, encoding, tables.EXTENSIONS.get(extension, ""))
+    if extension == "log" and not layouts.find(table.rows[:200]).header:
+        return False
     if not is_named and (not table.dialect.is_table or table.dialect.score < _TABLE_SCORE_MIN or len(table.rows) < _TABLE_ROWS_MIN or _XML.match(text)):
         return False
-    tables.describe(sample, encoding, path, rows, table, answer)
+    table_answer.describe(sample, encoding, path, rows, table, answer)
     if extension in _SHEET_NAMES:
         bounds.add_note(answer, "By its name a workbook, but in fact text.")
     return True

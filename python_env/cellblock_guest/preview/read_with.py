@@ -9,6 +9,8 @@ from .dialect import WHITESPACE
 
 NAMES_CHARACTERS_MAX = 1500
 _FLAT_NAMES_CHARACTERS_MAX = 900  # up to here, several header rows become one
+_CLEANINGS_MAX = 4  # ways of cleaning
+_PANDAS_TRUTHS = frozenset(("TRUE", "True", "true", "FALSE", "False", "false"))
 _LISTED_MAX = 40  # columns named in one argument
 
 
@@ -72,6 +74,7 @@ class Columns:
         found.update(self.missing(spelled_bare))
         found.update(self.types(thousands, "," if "decimal" in found else "."))
         found.update(self.dates())
+        found.update(self.truths())
         return found
 
     def missing(self, spelled_bare):
@@ -105,7 +108,7 @@ class Columns:
 
     def types(self, thousands, decimal):
         """dtype of what pandas would turn into numbers against the values' meaning."""
-        chosen = [facts for facts in self.all_facts if facts.as_text or _would_become_number(facts, thousands, decimal)]
+        chosen = [facts for facts in self.all_facts if facts.as_text or facts.cleaning or _would_become_number(facts, thousands, decimal)]
         if not chosen:
             return {}
         if len(chosen) > _LISTED_MAX or all(facts in chosen or facts.kind in ("text", "empty") for facts in self.all_facts) and len(chosen) > 3:
@@ -126,6 +129,28 @@ class Columns:
         if any(facts.layout == "mixed" and facts.day_first for facts in chosen):
             found["dayfirst"] = "True"
         return found
+
+
+    def truths(self):
+        """true_values and false_values, of words that no other column has as its only ones."""
+        words, others = set(), []
+        for facts in self.all_facts:
+            if facts.kind == "boolean" and not facts.padding - {"bare"}:
+                words.update(facts.texts)
+            elif facts.values and len(facts.values) <= 2 * len(cells.TRUTHS):
+                others.append(facts.values.keys())
+        if words <= _PANDAS_TRUTHS or any(values <= words for values in others):
+            return {}
+        return {f"{str(value).lower()}_values": listed(map(quoted, sorted(word for word in words if cells.TRUTHS[word.lower()] is value))) for value in (True, False)}
+
+    def cleaning(self):
+        """What follows the call, for columns that pandas alone leaves as text."""
+        groups = {}
+        for facts in self.all_facts:
+            if facts.cleaning:
+                groups.setdefault(facts.cleaning, []).append(self.name(facts))
+        chosen = [(code, names) for code, names in groups.items() if len(names) <= _LISTED_MAX][:_CLEANINGS_MAX]
+        return "".join(f".apply(lambda c: {code} if c.name in {listed(names)} else c)" for code, names in chosen)
 
 
 def _has_fraction(facts):

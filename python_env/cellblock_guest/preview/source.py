@@ -39,8 +39,12 @@ class Sample:
 
 
 def open_regular(path):
-    """A regular file, opened for reading; anything else could block or never end."""
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    """A regular file, opened for reading; anything else could block, never end, or be another file than its name says."""
+    if stat.S_ISLNK(os.lstat(path).st_mode):
+        raise OSError(errno.ELOOP, "a symbolic link, not a regular file")
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        raise OSError(errno.EINVAL, "not a regular file")  # opening alone can have effects
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW)
     try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise OSError(errno.EINVAL, "not a regular file")

@@ -4,7 +4,7 @@
 import datetime
 import io
 
-from . import archives, bounds, sheets
+from . import archives, bounds, sheets, typed
 
 FILE_BYTES_MAX = 16 << 20
 ROWS_MAX = 65_536
@@ -59,15 +59,15 @@ def _cell(cell, date_mode):
 
     kind, value = cell.ctype, cell.value
     if kind in (xlrd.XL_CELL_EMPTY, xlrd.XL_CELL_BLANK):
-        return sheets.EMPTY
+        return typed.EMPTY
     if kind == xlrd.XL_CELL_BOOLEAN:
-        return sheets.cell_of(bool(value))
+        return typed.cell_of(bool(value))
     if kind == xlrd.XL_CELL_ERROR:
-        return sheets.cell_of(xlrd.error_text_from_code.get(value, "#N/A"))
+        return typed.cell_of(xlrd.error_text_from_code.get(value, "#N/A"))
     if kind == xlrd.XL_CELL_DATE:
         try:
             found = xlrd.xldate_as_datetime(value, date_mode)
-            return sheets.cell_of(found.time() if value < 1 else found, "h" if found.time() != datetime.time() else "")
+            return typed.cell_of(found.time() if value < 1 else found, "h" if found.time() != datetime.time() else "")
         except (ValueError, OverflowError, xlrd.xldate.XLDateError):
-            return sheets.cell_of(value)
-    return sheets.cell_of(value)
+            return typed.cell_of(value)
+    return typed.cell_of(value)

@@ -5,7 +5,7 @@ import re
 import time
 import warnings
 
-from . import archives, bounds, sheets, source
+from . import archives, bounds, sheets, source, typed
 
 PART_BYTES_MAX = 4 << 20  # of a part that is read as a whole
 STYLES_BYTES_MAX = 1 << 20
@@ -107,7 +107,7 @@ def _read_strings(reader, answer):
         try:
             for _, node in iterparse(bounded):
                 if node.tag == f"{{{SHEET_MAIN_NS}}}si":
-                    strings.append(bounds.cut(Text.from_tree(node).content, sheets.CELL_TEXT_MAX))
+                    strings.append(bounds.cut(Text.from_tree(node).content, typed.CELL_TEXT_MAX))
                     node.clear()
                     if len(strings) >= STRINGS_MAX or time.process_time() > deadline:
                         bounded.was_cut = True
@@ -185,8 +185,8 @@ def _add_row(sheet, number, row, formats):
         if cell["column"] > COLUMNS_READ_MAX or cell["column"] <= len(values):
             continue
         while len(values) < cell["column"] - 1:
-            values.append(sheets.EMPTY)
-        values.append(sheets.EMPTY if cell["value"] is None else sheets.cell_of(cell["value"], formats.of(cell["style_id"])))
+            values.append(typed.EMPTY)
+        values.append(typed.EMPTY if cell["value"] is None else typed.cell_of(cell["value"], formats.of(cell["style_id"])))
     sheet.rows.append(values)
     return True
 

@@ -40,23 +40,24 @@ def described(data, name="file.csv", rows=10):
 
 def checked(answer):
     """The answer, which must be strict JSON within its size."""
-    text = json.dumps(answer, allow_nan=False)
-    assert len(text) <= preview.bounds.ANSWER_BYTES_MAX, len(text)
+    text = json.dumps(answer, ensure_ascii=False, allow_nan=False)
+    assert len(text.encode()) <= preview.bounds.ANSWER_BYTES_MAX, len(text)
     assert json.loads(text) == answer
-    text.encode("utf-8")
     return answer
 
 
 def read(code):
+    """What the code reads, with nothing imported but pandas."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return eval(code, {"pd": pd, "json": json})
+        return eval(code, {"pd": pd})
 
 
 def problems(answer):
     """How what pandas reads differs from what the preview says; [] when it is the same."""
-    if answer["kind"] == "workbook":
-        return [problem for sheet in answer["sheets"] if sheet["read_with"] for problem in _problems_of_table(sheet, read(sheet["read_with"]))]
+    if answer["kind"] in ("workbook", "sqlite"):
+        tables = answer.get("sheets") or answer.get("tables", ())
+        return [problem for table in tables if table["read_with"] for problem in _problems_of_table(table, read(table["read_with"]))]
     return _problems_of_table(answer, read(answer["read_with"]))
 
 
@@ -84,7 +85,7 @@ def _problems_of_column(column, values, label, sampled):
     if column.get("missing") is not None and int(values.isna().sum()) != column["missing"]:
         yield f"{values.isna().sum()} missing are read, {column['missing']} said"
     kind, letter, is_left = column["type"], values.dtype.kind, any(word in column.get("note", "") for word in _LEFT_AS_TEXT)
-    fitting = {"integer": "iuf", "number": "iuf", "date": "M", "datetime": "M", "text": "O", "mixed": "O", "time": "O"}.get(kind, letter)
+    fitting = {"integer": "iuf", "number": "iuf", "date": "M", "datetime": "M", "text": "O", "mixed": "O", "time": "O", "boolean": "O" if column["missing"] else "b"}.get(kind, letter)
     if "are stored as text" in column.get("note", ""):
         fitting += "iufM"
     if letter not in fitting and not (is_left and letter == "O"):

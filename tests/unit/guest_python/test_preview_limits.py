@@ -144,8 +144,10 @@ class FormTest(Case):
     def test_what_is_no_file(self):
         os.mkfifo("pipe.csv")
         os.mkdir("folder.csv")
-        os.symlink("nowhere", "link.csv")
-        for path, said in (("pipe.csv", "not a regular file"), ("folder.csv", "not a regular file"), ("/dev/zero", "not a regular file"), ("link.csv", "no such file"), ("none.csv", "no such file"), ("a\0b", "null")):
+        os.symlink("real.csv", "link.csv")
+        with open("real.csv", "w") as file:
+            file.write("a,b\n1,2\n")
+        for path, said in (("pipe.csv", "not a regular file"), ("folder.csv", "not a regular file"), ("/dev/zero", "not a regular file"), ("link.csv", "a symbolic link"), ("none.csv", "no such file"), ("a\0b", "null")):
             with self.subTest(path=path):
                 answer = checked(preview.describe(path))
                 self.assertEqual(answer["kind"], "binary")
