@@ -1,10 +1,15 @@
 # Zip files, opened so that neither their directory nor what they unpack to can fill the memory: workbooks are such files, and so are
 # uploads of one packed table. Jailed worker; the file is hostile.
 
+import io
 import struct
+import tarfile
 import zipfile
 
+from . import bounds
+
 DIRECTORY_BYTES_MAX = 4 << 20
+TAR_MEMBERS_MAX = 10_000
 _END = b"PK\x05\x06"
 _END_BYTES = 22
 
@@ -42,3 +47,17 @@ def read(archive, name, limit):
     """A member's first bytes; no more than its directory entry says."""
     with archive.open(name) as member:
         return member.read(limit)
+
+
+def tar_members(data):
+    """(name, size) of the files in the start of a tar file."""
+    found = []
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:", encoding="utf-8", errors="replace") as archive:
+            while len(found) < TAR_MEMBERS_MAX and (member := archive.next()) is not None:
+                if member.isfile():
+                    found.append((bounds.cut(member.name, bounds.NAME_CHARACTERS_MAX), member.size))
+                archive.members.clear()
+    except (tarfile.TarError, ValueError, OSError, OverflowError):
+        pass  # cut off or damaged: what came before is worth showing
+    return found

@@ -14,10 +14,10 @@ BATCHES_MAX = 1000
 
 
 def describe_parquet(answer, file, path, rows_shown):
+    answer.update(kind="parquet", encoding=None)
     import pyarrow
     from pyarrow import parquet
 
-    answer.update(kind="parquet", encoding=None)
     size = os.fstat(file.fileno()).st_size
     file.seek(max(0, size - 8))
     end = file.read(8)
@@ -131,12 +131,12 @@ def _text_of(scalar):
 
 def describe_feather(answer, file, path, rows_shown):
     """Feather files by their schema, the number of rows and first rows by their first batch; streams likewise."""
-    import pyarrow
-    from pyarrow import ipc
-
     file.seek(0)
     is_stream = file.read(6) != b"ARROW1"
     answer.update(kind="arrow" if is_stream else "feather", encoding=None)
+    import pyarrow
+    from pyarrow import ipc
+
     file.seek(0)
     content = file if answer["size_bytes"] > WHOLE_BYTES_MAX else pyarrow.BufferReader(file.read(WHOLE_BYTES_MAX))  # for files pyarrow starts threads
     pool = pyarrow.system_memory_pool()  # which the guard's limit on memory reaches

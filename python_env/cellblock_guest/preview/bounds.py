@@ -9,6 +9,7 @@ import math
 ANSWER_BYTES_MAX = 512 << 10  # as UTF-8; what inspection.py lets through
 COLUMNS_MAX = 400  # described; the rest is counted
 KEYS_MAX = 300
+MEMBERS_MAX = 100  # of an archive
 SHEETS_MAX = 20
 ROWS_SHOWN_MAX = 100
 TOP_MAX = 5
@@ -106,10 +107,12 @@ def _shorten(part, characters, rows, columns):
                 _shorten_column(column, characters)
     if "first_rows" in part:
         part["first_rows"] = [[cut(cell, characters) for cell in row[:columns]] for row in part["first_rows"][:rows]]
-    if "sheets" in part:
-        part["sheets"] = part["sheets"][: max(2, columns // 10)]
-        for sheet in part["sheets"]:
-            _shorten(sheet, characters, rows, max(4, columns // 4))
+    for name in ("sheets", "tables"):
+        part[name] = part[name][: max(2, columns // 10)] if name in part else []
+        for table in part[name]:
+            _shorten(table, characters, rows, max(4, columns // 4))
+        if not part[name]:
+            del part[name]
     if len(part.get("merged_cells") or ()) > rows:
         part["merged_cells"] = part["merged_cells"][:rows]
     if len(part.get("read_with") or "") > 20 * characters:

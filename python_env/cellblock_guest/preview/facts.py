@@ -54,13 +54,13 @@ def gather(cells_of_column, name, position, limit):
     if bare:
         facts.padding.add("bare")
     _keep_answers(facts)
-    match = numerals.PLAIN.match
-    facts.plain = [text for text in facts.values if len(text) <= cells.CHARACTERS_MAX and match(text)]
-    others = facts.values if not facts.plain else [text for text in facts.values if len(text) > cells.CHARACTERS_MAX or not match(text)]
+    match, others = numerals.PLAIN.match, []
+    for text in facts.values:
+        (facts.plain if len(text) <= cells.CHARACTERS_MAX and match(text) else others).append(text)
     if len(others) > limit:
         facts.is_sampled = True
-        ordered, step = list(others), len(others) / (limit - 2)
-        others = dict.fromkeys([*(ordered[int(number * step)] for number in range(limit - 2)), min(ordered), max(ordered)])
+        step = len(others) / (limit - 2)
+        others = dict.fromkeys([*(others[int(number * step)] for number in range(limit - 2)), min(others), max(others)])
     for text in others:
         _sort(facts, text)
     return facts

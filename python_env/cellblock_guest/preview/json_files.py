@@ -34,7 +34,7 @@ def describe(answer, sample, encoding, path, rows_shown, extension):
             return True
     if _describe_lines(answer, sample, text, encoding, path, rows_shown, extension):
         return True
-    if not sample.whole and _describe_start(answer, sample, text, path, rows_shown, encoding):
+    if not sample.whole and _describe_start(answer, sample, text, path, rows_shown, encoding, is_named):
         return True
     if is_named and sample.whole:
         where = f" at line {problem.lineno}, column {problem.colno}" if isinstance(problem, json.JSONDecodeError) else ""
@@ -71,10 +71,13 @@ def _describe_lines(answer, sample, text, encoding, path, rows_shown, extension)
         read = len(sample.head) + sum(len(data) for _, data in sample.chunks) + len(sample.tail)
         answer["rows_estimate"] = round(len(lines) * sample.total / read)
         bounds.add_note(answer, f"Only {read:,} of {sample.total:,} bytes were read: rows_estimate is an estimate, and missing counts what was read.")
+    elif sample.whole and step > 1:
+        answer["rows_estimate"] = len(lines) - bad * step
+        bounds.add_note(answer, f"One line in {step} was looked at.")
     if bad:
         bounds.add_note(answer, f"{bounds.count_of(bad, 'line')} cannot be read as JSON.")
     records.describe(answer, objects, rows_shown)
-    arguments = {"lines": "True", **records.types_argument(answer)}
+    arguments = {"lines": "True", **records.types_argument(answer), **read_with.compression_argument(path, answer.get("compression"))}
     if encoding.mark or encoding.name != "utf-8":
         arguments["encoding"] = read_with.quoted(encoding_name(encoding))
     if len(objects) == len(values) and not records.have_huge_integers(answer):
@@ -88,13 +91,12 @@ def _reading_line_by_line(answer, text, encoding, path):
     left_out = [number for number, line in enumerate(text.split("\n")) if not line.strip() or _value_of_line(line) is _BAD]
     if len(left_out) > BAD_LINES_MAX:
         return None
-    opened = f"open({read_with.path_text(path)}, encoding={read_with.quoted(encoding_name(encoding))})"
+    opened = read_with.opened(path, encoding_name(encoding), answer.get("compression"))
     return f"pd.json_normalize([__import__('json').loads(line) for number, line in enumerate({opened}) if number not in {left_out}])"
 
 
-def _load(path, encoding):
-    """Code that needs no import beside pandas'."""
-    return f'__import__("json").load(open({read_with.path_text(path)}, encoding={read_with.quoted(encoding_name(encoding))}))'
+def _load(answer, path, encoding):
+    return f'__import__("json").load({read_with.opened(path, encoding_name(encoding), answer.get("compression"))})'
 
 
 def encoding_name(encoding):
@@ -120,14 +122,14 @@ def _value_of_line(line):
 def _describe_value(answer, value, path, rows_shown, encoding):
     answer["kind"] = "json"
     answer["sampled"] = False
-    load = _load(path, encoding)
+    load = _load(answer, path, encoding)
     where, objects = _records_in(value)
     if objects is not None:
         records.describe(answer, objects, rows_shown)
         answer.update(rows=len(objects), rows_read=min(len(objects), records.MAX))
         is_flat = not where and not any(isinstance(item, dict) for record in objects[:1000] for item in record.values())
         if is_flat and not records.have_huge_integers(answer) and not encoding.mark:
-            arguments = records.types_argument(answer)
+            arguments = {**records.types_argument(answer), **read_with.compression_argument(path, answer.get("compression"))}
             if encoding.name != "utf-8":
                 arguments["encoding"] = read_with.quoted(encoding.name)
             answer["read_with"] = read_with.call("read_json", path, arguments)
@@ -201,17 +203,21 @@ def _read_object(answer, value, load, rows_shown):
 # --- the start of a large file --------------------------------------------------------------------------------------------------------
 
 
-def _describe_start(answer, sample, text, path, rows_shown, encoding):
+def _describe_start(answer, sample, text, path, rows_shown, encoding, is_named):
     found = _elements(text)
     if not found or not found[1]:
-        return False
+        if not is_named:
+            return False
+        answer.update(kind="json", rows=None, rows_read=0, sampled=True, keys=[], read_with=_load(answer, path, encoding))
+        bounds.add_note(answer, f"Nothing in the first {len(sample.head):,} bytes can be described by itself: they hold no list of objects that ends in them.")
+        return True
     where, objects, end = found
     answer.update(kind="json", rows=None, rows_read=len(objects), sampled=True)
     if not sample.compression and end:
         answer["rows_estimate"] = round(len(objects) * sample.total / max(1, len(text[:end].encode(encoding.codec, "replace"))))
     bounds.add_note(answer, f"The file is large: the {bounds.count_of(len(objects), 'record')} at its start are described; the number of rows is an estimate.")
     records.describe(answer, objects, rows_shown)
-    load = _load(path, encoding)
+    load = _load(answer, path, encoding)
     if where:
         answer["records_at"] = list(where)
     answer["read_with"] = f"pd.json_normalize({load}{''.join(f'[{read_with.quoted(key)}]' for key in where)})"

@@ -1,6 +1,7 @@
 # Tells what a file is by its first bytes, by its name only where these leave it open, and has it described. Jailed worker; the
 # file is hostile.
 
+import importlib.util
 import os
 import re
 
@@ -11,10 +12,11 @@ _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")  # a stream's name in the directory of a workbook with a password
 _OLD_SHEETS = (b"\x09\x00\x04\x00", b"\x09\x02\x06\x00", b"\x09\x04\x06\x00")  # xls before 1993: records without a container
 _PROSE = frozenset("py r jl js ts c cc cpp h hpp java go rs sh bash sql md rst tex html htm xml yaml yml toml ini cfg css php rb pl lua svg diff patch eml srt vtt bib".split())
+_LANGUAGES = {"py": "Python", "r": "R", "sql": "SQL", "sh": "shell", "js": "JavaScript", "md": "Markdown", "html": "HTML", "htm": "HTML", "xml": "XML", "yaml": "YAML", "yml": "YAML",
+              "toml": "TOML", "ini": "INI", "css": "CSS", "tex": "LaTeX", "svg": "SVG", "c": "C", "cpp": "C++", "java": "Java", "log": "log"}
 _TABLE_SCORE_MIN = 0.3  # without a name that says table
 _TABLE_ROWS_MIN = 2
 _SHEET_NAMES = frozenset(("xlsx", "xlsm", "xltx", "xltm", "xls", "xlt"))
-_MEMBERS_NAMED = 20
 _PDF_MARK_BYTES = 1024
 _ARROW_STREAM = b"\xff\xff\xff\xff"  # and the size of what follows
 _HTML = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!doctype html|<html|<table|<meta|<head)", re.I)
@@ -26,6 +28,14 @@ def describe(answer, file, path, rows):
         answer["kind"] = "empty"
         bounds.add_note(answer, "The file is empty.")
         return
+    try:
+        _describe(answer, file, path, rows)
+    except ModuleNotFoundError as error:
+        answer["read_with"] = None
+        bounds.add_note(answer, f"What is in it cannot be told here: the package {error.name} is not in this environment.")
+
+
+def _describe(answer, file, path, rows):
     head = file.read(SNIFF_BYTES)
     extension = os.path.splitext(path)[1][1:].lower()
     if head.startswith(b"PK\x03\x04") or head.startswith(b"PK\x05\x06"):
@@ -51,11 +61,11 @@ def describe(answer, file, path, rows):
 # --- text -----------------------------------------------------------------------------------------------------------------------------
 
 
-def _describe_sample(answer, sample, path, rows):
-    name = path
+def _describe_sample(answer, sample, path, rows, suffix=""):
+    name = path + suffix
     if sample.compression:
         answer["compression"] = sample.compression
-        name = os.path.splitext(path)[0] if path.endswith((".gz", ".bz2", ".xz", ".zip")) else path
+        name = os.path.splitext(path)[0] if not suffix and path.endswith((".gz", ".bz2", ".xz")) else name
         bounds.add_note(answer, f"The file is compressed ({sample.compression}); pandas unpacks it while reading.")
         if sample.broken:
             answer["error"] = f"Unpacking ended early: {bounds.cut(sample.broken, 200)}."
@@ -63,6 +73,11 @@ def _describe_sample(answer, sample, path, rows):
             answer["kind"] = "binary" if sample.broken else "empty"
             return
     extension = os.path.splitext(name)[1][1:].lower()
+    if sample.head[257:262] == b"ustar":
+        _list_members(answer, "tar", archives.tar_members(sample.head))
+        if not sample.whole:
+            bounds.add_note(answer, "There may be more: only the start of the archive was read.")
+        return
     encoding = decoding.find(sample)
     if encoding is None:
         others.describe_binary(answer, path, sample.head)
@@ -110,17 +125,19 @@ def _describe_table(answer, sample, encoding, path, extension, rows, text):
 
 def _describe_prose(answer, sample, text, path, extension, rows):
     answer["kind"] = "text"
+    if extension in _LANGUAGES:
+        answer["format"] = _LANGUAGES[extension]
     lines = text.splitlines()
     answer.update(rows=len(lines) if sample.whole else None, rows_read=len(lines), sampled=not sample.whole)
     if not sample.whole and not sample.compression:
         answer["rows_estimate"] = round(len(lines) * sample.total / max(1, len(sample.head)))
         bounds.add_note(answer, f"Only the first {len(sample.head):,} of {sample.total:,} bytes were read; rows_estimate is an estimate.")
     answer["first_rows"] = [[bounds.cut(line)] for line in lines[:rows]]
-    if _HTML.match(text) and "<table" in text.lower():
+    if _HTML.match(text) and "<table" in text.lower() and importlib.util.find_spec("lxml"):
         bounds.add_note(answer, "An HTML page with a table" + (", by its name a workbook." if extension in _SHEET_NAMES else "."))
         answer["read_with"] = f"{read_with.call('read_html', path, {})}[0]"
     else:
-        answer["read_with"] = f"open({read_with.path_text(path)}, encoding={read_with.quoted(encoding_of(answer))}).read()"
+        answer["read_with"] = f"{read_with.opened(path, encoding_of(answer), answer.get('compression'))}.read()"
 
 
 def encoding_of(answer):
@@ -139,7 +156,7 @@ def _describe_zip(answer, file, path, extension, rows):
         if "xl/workbook.xml" in names or "[Content_Types].xml" in names and any(name.startswith("xl/") for name in names):
             _describe_xlsx(answer, archive, names, path, rows)
         elif archives.size_of(archive, "mimetype") and b"opendocument.spreadsheet" in archives.read(archive, "mimetype", 100):
-            answer.update(kind="workbook", error="An OpenDocument spreadsheet (ods): there is no package here that reads it; save it as xlsx.")
+            answer.update(kind="workbook", format="ODS", error="An OpenDocument spreadsheet (ods): there is no package here that reads it; save it as xlsx.")
         else:
             _describe_members(answer, archive, path, rows)
     except archives.Refused as refusal:
@@ -147,8 +164,9 @@ def _describe_zip(answer, file, path, extension, rows):
 
 
 def _describe_xlsx(answer, archive, names, path, rows):
-    answer["kind"] = "workbook"
+    answer.update(kind="workbook", format="XLSX")
     if "xl/workbook.bin" in names:
+        answer["format"] = "XLSB"
         raise archives.Refused("A binary workbook (xlsb): there is no package here that reads it; save it as xlsx.")
     from . import xlsx
 
@@ -162,7 +180,7 @@ def _describe_xlsx(answer, archive, names, path, rows):
 
 
 def _describe_xls(answer, file, path, rows):
-    answer["kind"] = "workbook"
+    answer.update(kind="workbook", format="XLS")
     from . import xls
 
     file.seek(0)
@@ -172,6 +190,8 @@ def _describe_xls(answer, file, path, rows):
         return
     try:
         _describe_sheets(answer, xls.read(data), path, rows)
+    except ModuleNotFoundError:
+        raise
     except archives.Refused as refusal:
         answer["error"] = str(refusal)
     except Exception as error:
@@ -196,18 +216,25 @@ def _describe_members(answer, archive, path, rows):
     """A zip file with one file is read as pandas reads it; of others the names are told."""
     members = [info for info in archive.infolist() if not info.is_dir() and not info.filename.startswith("__MACOSX/")]
     if len(members) == 1 and not members[0].flag_bits & 1:
-        info = members[0]
-        try:
-            data = archives.read(archive, info.filename, source.WHOLE_BYTES_MAX + 1)
-            broken = ""
-        except Exception as error:
-            data, broken = b"", str(error) or type(error).__name__
-        whole = len(data) <= source.WHOLE_BYTES_MAX and not broken
-        sample = source.Sample(answer["size_bytes"], data[: source.WHOLE_BYTES_MAX], whole=whole, compression="zip", broken=broken, total=len(data))
-        _describe_sample(answer, sample, f"{path}" if path.endswith(".zip") else path, rows)
-        bounds.add_note(answer, f"The archive holds {bounds.cut(info.filename, 100)!r}.")
+        _describe_packed(answer, archive, members[0], path, rows)
         return
-    answer["kind"] = "binary"
-    named = ", ".join(bounds.cut(info.filename, 60) for info in members[:_MEMBERS_NAMED])
-    protected = " Some need a password." if any(info.flag_bits & 1 for info in members) else ""
-    bounds.add_note(answer, f"A zip archive with {bounds.count_of(len(members), 'file')}: {named}{', …' if len(members) > _MEMBERS_NAMED else ''}.{protected} Unpack with zipfile.")
+    _list_members(answer, "zip", [(info.filename, info.file_size) for info in members])
+    if any(info.flag_bits & 1 for info in members):
+        bounds.add_note(answer, "Some of its files need a password.")
+
+
+def _describe_packed(answer, archive, info, path, rows):
+    try:
+        data, broken = archives.read(archive, info.filename, source.WHOLE_BYTES_MAX + 1), ""
+    except Exception as error:
+        data, broken = b"", str(error) or type(error).__name__
+    whole = len(data) <= source.WHOLE_BYTES_MAX and not broken
+    sample = source.Sample(answer["size_bytes"], data[: source.WHOLE_BYTES_MAX], whole=whole, compression="zip", broken=broken, total=len(data))
+    bounds.add_note(answer, f"The archive holds {bounds.cut(info.filename, 100)!r}.")
+    _describe_sample(answer, sample, path, rows, os.path.splitext(info.filename)[1])
+
+
+def _list_members(answer, kind, members):
+    answer.update(kind="archive", format=kind, member_count=len(members))
+    answer["members"] = [{"name": bounds.cut(name, bounds.NAME_CHARACTERS_MAX), "size_bytes": size} for name, size in members[: bounds.MEMBERS_MAX]]
+    bounds.add_note(answer, f"A {kind} archive with {bounds.count_of(len(members), 'file')}: unpack with {kind}file.")

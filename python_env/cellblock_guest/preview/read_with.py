@@ -28,6 +28,24 @@ def path_text(path):
     return quoted(path)
 
 
+_SUFFIXES = {"gzip": ".gz", "bz2": ".bz2", "xz": ".xz", "zip": ".zip"}
+_OPENERS = {"gzip": "gzip", "bz2": "bz2", "xz": "lzma"}
+
+
+def opened(path, encoding, compression=None):
+    """Code that opens a text, with no import but pandas'."""
+    if compression == "zip":
+        return f'pd.io.common.get_handle({path_text(path)}, "r", encoding={quoted(encoding)}, compression="zip").handle'
+    if compression:
+        return f'__import__("{_OPENERS[compression]}").open({path_text(path)}, "rt", encoding={quoted(encoding)})'
+    return f"open({path_text(path)}, encoding={quoted(encoding)})"
+
+
+def compression_argument(path, compression):
+    """What pandas does not see by the name."""
+    return {"compression": quoted(compression)} if compression and not path.endswith(_SUFFIXES[compression]) else {}
+
+
 def call(function, path, arguments):
     return f"pd.{function}({', '.join([path_text(path), *(f'{name}={value}' for name, value in arguments.items())])})"
 

@@ -12,7 +12,7 @@ class Sheet:
 
     def __init__(self, name):
         self.name = name
-        self.rows, self.merged, self.total = [], [], None
+        self.rows, self.merged, self.total, self.formulas = [], [], None, 0
         self.is_whole, self.is_hidden, self.error = True, False, ""
         self.width = 0
 
@@ -47,6 +47,8 @@ def describe(sheet, path, rows_shown, is_first):
         answer["column_count"] = width
     answer["first_rows"] = [[bounds.cut(str(cell)) for cell in (row + [typed.EMPTY] * (described - len(row)))[:described]] for row in data[:rows_shown]]
     answer["merged_cells"] = sheet.merged
+    if sheet.formulas:
+        answer["formulas"] = sheet.formulas
     answer["read_with"] = _code(sheet, path, layout, all_facts, labels, width, is_first) if width else None
     return answer
 

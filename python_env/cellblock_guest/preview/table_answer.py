@@ -9,7 +9,6 @@ from . import bounds, columns, decoding, dialect as dialects, facts as facts_of,
 LABELS_MAX = 2000
 REPEATED_HEADERS_MAX = 50  # left out one by one
 COLUMN_VALUES_MIN = 500
-_SUFFIXES = {"gzip": ".gz", "bz2": ".bz2", "xz": ".xz", "zip": ".zip"}
 
 
 def describe(sample, encoding, path, rows_shown, table, answer):
@@ -158,10 +157,11 @@ def _estimate(answer, sample, encoding, table, shape, after):
         answer["rows"] = max(len(shape.data), counted - after)
         bounds.add_note(answer, f"{parts}: missing, distinct, min, max and top are those of what was read; rows is the number of lines.")
         return
-    if sample.tail:
+    if sample.tail and shape.data:
         count = len([row for row in table.rows if row]) + len(table.middle) + len(table.tail)
         answer["rows_estimate"] = max(len(shape.data), round(sample.total * count / read) - table.layout.first)
-    bounds.add_note(answer, f"{parts}: rows_estimate is an estimate, and missing, distinct, min, max and top are those of what was read.")
+    estimate = "rows_estimate is an estimate, and " if "rows_estimate" in answer else ""
+    bounds.add_note(answer, f"{parts}: {estimate}missing, distinct, min, max and top are those of what was read.")
 
 
 def _code(answer, path, encoding, table, shape, all_facts, after):
@@ -170,8 +170,7 @@ def _code(answer, path, encoding, table, shape, all_facts, after):
         arguments["encoding"] = read_with.quoted(encoding.name)
     if encoding.broken:
         arguments["encoding_errors"] = '"replace"'
-    if answer.get("compression") and not path.endswith(_SUFFIXES[answer["compression"]]):
-        arguments["compression"] = read_with.quoted(answer["compression"])
+    arguments.update(read_with.compression_argument(path, answer.get("compression")))
     by_position = _header_arguments(arguments, answer, table, shape)
     naming = read_with.Columns(all_facts, shape.labels, by_position)
     of_columns = naming.arguments(table.dialect.skip_space)
@@ -243,10 +242,17 @@ def _notes(answer, table, shape, found):
         bounds.add_note(answer, "The file ends within quotes: its last row is incomplete and left out.")
     if shape.repeated:
         bounds.add_note(answer, f"The header stands {count_of(shape.repeated, 'more time')} among the data.")
+    if _is_index(answer["columns"][:1], shape.names[:1]):
+        bounds.add_note(answer, "The first column numbers the rows, as pandas writes its index: index_col=0 makes it the index again.")
     if shape.data and _is_total(shape.data[-1]):
         bounds.add_note(answer, f"The last row looks like a total: {bounds.cut(next(filter(None, map(str.strip, shape.data[-1])), ''), 60)!r}.")
     if not found.is_decimal_sure:
         bounds.add_note(answer, f"Whether numbers such as 1{answer['thousands'] or answer['decimal']}234 have thousands or decimals cannot be told from the values.")
+
+
+def _is_index(columns_at_start, names):
+    first = columns_at_start[0] if names == [""] else {}
+    return first.get("type") == "integer" and first.get("min") in (0, 1) and first["distinct"] > 1 and first["max"] - first["min"] + 1 == first["distinct"] and not first["missing"]
 
 
 _TOTALS = frozenset("total totals sum subtotal gesamt summe insgesamt totaal totale toplam итого 合計 合计".split()) | {"grand total"}

@@ -167,7 +167,7 @@ def _read_sheet(reader, target, strings, sheet, cells_left, deadline):
                     raise
     while sheet.rows and not any(sheet.rows[-1]):
         sheet.rows.pop()
-    sheet.merged, counted = _scan(reader.archive, target)
+    sheet.merged, counted, sheet.formulas = _scan(reader.archive, target)
     sheet.total = counted or sheet.total
     return count
 
@@ -213,14 +213,15 @@ class _Formats:
 
 
 def _scan(archive, target):
-    """(references of merged cells, number of rows): the XML is searched as bytes, which is far faster than parsing it."""
-    found, rows, left, edge = [], 0, SCANNED_BYTES_MAX, b""
+    """(references of merged cells, number of rows, number of formulas): the XML is searched as bytes, which is far faster than parsing it."""
+    found, rows, formulas, left, edge = [], 0, 0, SCANNED_BYTES_MAX, b""
     with archive.open(target) as stream:
         while left > 0 and (data := stream.read(1 << 18)):
             left -= len(data)
             whole = edge[-4:] + data
             rows += whole.count(b"<row ") + whole.count(b"<row>")
+            formulas += (edge[-2:] + data).count(b"<f>") + (edge[-2:] + data).count(b"<f ")
             if len(found) < MERGES_MAX:
                 found += [match[1].decode() for match in _MERGE.finditer(edge + data)]
             edge = data[-300:]
-    return list(dict.fromkeys(found))[:MERGES_MAX], rows
+    return list(dict.fromkeys(found))[:MERGES_MAX], rows, formulas

@@ -117,7 +117,8 @@ class OtherTest(Case):
         with open("one.zip", "rb") as file:
             self.assert_says(file.read(), "one.zip", kind="csv", compression="zip", rows=2, delimiter=";")
         with open("two.zip", "rb") as file:
-            self.assertIn("2 files: table.csv, other.csv", self.assert_says(file.read(), "two.zip", kind="binary")["notes"][0])
+            answer = self.assert_says(file.read(), "two.zip", kind="archive", format="zip", member_count=2)
+            self.assertEqual(answer["members"], [{"name": "table.csv", "size_bytes": 8}, {"name": "other.csv", "size_bytes": 1}])
         with open("two.zip", "rb") as file:
             self.assertIn("damaged", self.assert_says(file.read()[:-30], "two.zip", kind="binary")["error"])
 
