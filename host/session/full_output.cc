@@ -29,7 +29,8 @@ void FullOutput::Append(Event::Type type, absl::string_view text) {
   }
   const size_t room = static_cast<size_t>(limits_.full_output_bytes - stream.bytes);
   const absl::string_view fits = text.substr(0, capture::FloorToCharacter(text, std::min(room, text.size())));
-  stream.cut = fits.size() < text.size() || !sys::WriteAll(stream.file.get(), fits).ok();
+  const bool written = sys::WriteAll(stream.file.get(), fits).ok();
+  stream.cut = !written || fits.size() < text.size();
   stream.bytes += static_cast<int64_t>(fits.size());
 }
 

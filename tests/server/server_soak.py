@@ -18,7 +18,7 @@ from server_test import Server  # noqa: E402
 
 CALLS = int(os.environ.get("CELLBLOCK_SOAK_CALLS", "2000"))
 CLIENTS = 12
-POLICY = "name: soak\nextends: default\nlimits: {wall: 20s, memory: 160MiB, processes: 32, workspace: 16MiB, tmp: 16MiB, shm: 16MiB, cpu: 20s}\nsession: {queue: 4}\n"
+POLICY = "name: soak\nlimits: {wall: 20s, memory: 160MiB, processes: 32, workspace: 16MiB, tmp: 16MiB, shm: 16MiB, cpu: 20s}\nsession: {queue: 4}\n"
 # What a call does, and which statuses it may end with.
 ENDINGS = [
     (60, "x = x + 1 if 'x' in dir() else 0; x", {"ok"}),
@@ -178,7 +178,8 @@ def main():
     policies = pathlib.Path(state, "policies")
     policies.mkdir()
     (policies / "soak.yaml").write_text(POLICY)
-    server = Server(state, "--policies", str(policies))
+    log = open(os.path.join(state, "log"), "w")
+    server = Server(state, "--policies", str(policies), log=log)
     try:
         _, problems = run_clients(server, 20 * CLIENTS, seed)  # threads, caches and helpers reach their number
         before = settled(server, state)
@@ -197,6 +198,7 @@ def main():
         return 1 if problems else 0
     finally:
         server.stop()
+        log.close()
         shutil.rmtree(state, ignore_errors=True)
 
 

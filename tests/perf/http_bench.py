@@ -1,0 +1,166 @@
+#!/usr/bin/python3 -I
+"""Prints what the server adds to the library, and how it holds many sessions and clients, as JSON: name, figure, unit.
+
+Usage: tests/perf/http_bench.py CELLBLOCK [SECONDS]      SECONDS: of the crowd of clients (60)
+
+The client is as thin as Python allows, a socket and two system calls a request; `healthz` shows what it and the connection cost alone.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+IDLE_SESSIONS = 1000
+CROWD, CROWD_SESSIONS = 200, 64
+POLICY = "name: crowd\nlimits: {workspace: 16MiB, tmp: 16MiB, shm: 16MiB}\nsession: {queue: 16}\n"
+
+
+class Connection:
+    def __init__(self, port, token):
+        self.socket = socket.create_connection(("127.0.0.1", port))
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.head = f"Host: localhost\r\nAuthorization: Bearer {token}\r\n"
+
+    def request(self, method, path, body=""):
+        return f"{method} {path} HTTP/1.1\r\n{self.head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
+
+    def send(self, request):
+        """The status, and the body."""
+        self.socket.sendall(request)
+        answer = self.socket.recv(1 << 16)
+        while (end := answer.find(b"\r\n\r\n")) < 0:
+            answer += self.receive()
+        head = answer[:end].lower()
+        at = head.find(b"content-length:")
+        length = int(head[at + 15 :].split(b"\r\n", 1)[0]) if at >= 0 else 0
+        while len(answer) < end + 4 + length:
+            answer += self.receive()
+        return int(head[9:12]), answer[end + 4 :]
+
+    def receive(self):
+        more = self.socket.recv(1 << 20)
+        if not more:
+            raise ConnectionError("the server has closed the connection")
+        return more
+
+    def session(self, policy="default"):
+        status, body = self.send(self.request("POST", "/v1/sessions", json.dumps({"policy": policy})))
+        if status != 201:
+            raise RuntimeError(f"no session: {status} {body[:300]}")
+        return json.loads(body)["id"]
+
+    def execute(self, session):
+        return self.request("POST", f"/v1/sessions/{session}/execute", '{"code":"1+1"}')
+
+
+def laps(connection, request, count, status=200):
+    times = []
+    for _ in range(count):
+        began = time.perf_counter()
+        got, body = connection.send(request)
+        times.append(time.perf_counter() - began)
+        if got != status:
+            raise RuntimeError(f"{got} {body[:300]}")
+    return times
+
+
+def create_laps(connection, count):
+    times = []
+    for _ in range(count):
+        began = time.perf_counter()
+        session = connection.session()
+        connection.send(connection.execute(session))
+        times.append(time.perf_counter() - began)
+        connection.send(connection.request("DELETE", f"/v1/sessions/{session}"))
+    return times
+
+
+def crowd(port, token, seconds):
+    """CROWD clients on CROWD_SESSIONS sessions: laps, and what went wrong."""
+    first = Connection(port, token)
+    sessions = [first.session("crowd") for _ in range(CROWD_SESSIONS)]
+    until, all_laps, problems, lock = time.perf_counter() + seconds, [], [], threading.Lock()
+
+    def one(number):
+        own, refused = [], []
+        try:
+            connection = Connection(port, token)
+            request = connection.execute(sessions[number % CROWD_SESSIONS])
+            while time.perf_counter() < until:
+                began = time.perf_counter()
+                status, body = connection.send(request)
+                own.append(time.perf_counter() - began)
+                if status != 200 or b'"status":"ok"' not in body:
+                    refused.append(f"{status} {body[:200]}")
+        except Exception as error:
+            refused.append(repr(error))
+        with lock:
+            all_laps.extend(own)
+            problems.extend(refused)
+
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(CROWD)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for session in sessions:
+        first.send(first.request("DELETE", f"/v1/sessions/{session}"))
+    return all_laps, problems
+
+
+def main():
+    program, seconds = sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 60
+    state = tempfile.mkdtemp(prefix="cellblock-perf-")
+    pathlib.Path(state, "crowd.yaml").write_text(POLICY)
+    command = [program, "serve", "--listen", "127.0.0.1:0", "--state", f"{state}/state", "--policies", state, "--sessions", str(IDLE_SESSIONS + 100)]
+    with open(f"{state}/log", "w") as log:
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+    try:
+        line = server.stdout.readline()
+        if "serves on" not in line:
+            raise RuntimeError(line + pathlib.Path(state, "log").read_text())
+        port = int(line.split()[-1].rstrip("/").rsplit(":", 1)[1])
+        token = pathlib.Path(state, "state/token").read_text().strip()
+        connection = Connection(port, token)
+        rows = []
+
+        def row(name, figure, unit="s"):
+            rows.append({"name": name, "figure": figure, "unit": unit})
+
+        create_laps(connection, 5)
+        row("NewSessionWithItsFirstCell", statistics.median(create_laps(connection, 100)))
+        session = connection.session()
+        request = connection.execute(session)
+        laps(connection, request, 200)
+        alone = laps(connection, request, 2000)
+        row("1+1", statistics.median(alone))
+        row("healthz", statistics.median(laps(connection, connection.request("GET", "/healthz"), 2000)))
+        idle = [connection.session("crowd") for _ in range(IDLE_SESSIONS)]
+        among = laps(connection, request, 2000)
+        row(f"1+1 beside {IDLE_SESSIONS} idle sessions", statistics.median(among))
+        row(f"1+1 beside {IDLE_SESSIONS} idle sessions, against alone", statistics.median(among) / statistics.median(alone), "times")
+        for one in idle:
+            connection.send(connection.request("DELETE", f"/v1/sessions/{one}"))
+        crowd_laps, problems = crowd(port, token, seconds)
+        row(f"{CROWD} clients on {CROWD_SESSIONS} sessions, calls", len(crowd_laps) / seconds, "a second")
+        row(f"{CROWD} clients on {CROWD_SESSIONS} sessions, median", statistics.median(crowd_laps))
+        row(f"{CROWD} clients on {CROWD_SESSIONS} sessions, 99th of 100", sorted(crowd_laps)[int(len(crowd_laps) * 0.99)])
+        row(f"{CROWD} clients on {CROWD_SESSIONS} sessions, errors", len(problems), "")
+        print(json.dumps({"rows": rows, "problems": problems[:10]}))
+        return 1 if problems else 0
+    finally:
+        server.terminate()
+        server.wait(60)
+        shutil.rmtree(state, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
