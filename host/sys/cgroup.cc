@@ -211,15 +211,15 @@ void Cgroup::OpenCounters() {
     counter.Reset(open(absl::StrCat(PathIn(controller), "/", file).c_str(), flags | O_CLOEXEC));
   };
   bool v1 = parent_.version() == 1;
-  open_in("memory", v1 ? "memory.usage_in_bytes" : "memory.current", memory_now_);
   open_in("memory", v1 ? "memory.max_usage_in_bytes" : "memory.peak", memory_peak_, v1 ? O_RDWR : O_RDONLY);
   open_in("memory", v1 ? "memory.oom_control" : "memory.events", memory_events_);
-  open_in("pids", "pids.current", pids_now_);
   open_in("pids", "pids.events", pids_events_);
   if (!parent_.FolderOf("cpuacct").empty()) open_in("cpuacct", v1 ? "cpuacct.usage" : "cpu.stat", cpu_used_);
 }
 
-int64_t Cgroup::MemoryBytes() const { return ReadNumber(memory_now_); }
+// Asked seldom: opened each time, since a thousand sessions hold many descriptors.
+int64_t Cgroup::ReadNow(const char* controller, const char* file) const { return ReadNumber(UniqueFd(open(absl::StrCat(PathIn(controller), "/", file).c_str(), O_RDONLY | O_CLOEXEC))); }
+int64_t Cgroup::MemoryBytes() const { return ReadNow("memory", parent_.version() == 1 ? "memory.usage_in_bytes" : "memory.current"); }
 int64_t Cgroup::MemoryPeakBytes() const { return ReadNumber(memory_peak_); }
 
 void Cgroup::ResetPeak() {
@@ -228,7 +228,7 @@ void Cgroup::ResetPeak() {
 
 int64_t Cgroup::OutOfMemoryKills() const { return ReadKey(memory_events_, "oom_kill"); }
 int64_t Cgroup::ProcessesRefused() const { return ReadKey(pids_events_, "max"); }
-int64_t Cgroup::Processes() const { return ReadNumber(pids_now_); }
+int64_t Cgroup::Processes() const { return ReadNow("pids", "pids.current"); }
 
 absl::Duration Cgroup::CpuTime() const {
   return parent_.version() == 1 ? absl::Nanoseconds(ReadNumber(cpu_used_)) : absl::Microseconds(ReadKey(cpu_used_, "usage_usec"));

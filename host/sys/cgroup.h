@@ -72,10 +72,11 @@ class Cgroup {
   std::string PathIn(const std::string& controller) const;
   bool Holds(pid_t pid) const;
   void OpenCounters();
+  int64_t ReadNow(const char* controller, const char* file) const;
 
   const CgroupParent& parent_;
   std::string name_;
-  UniqueFd memory_now_, memory_peak_, memory_events_, pids_now_, pids_events_, cpu_used_;  // read at every call: kept open
+  UniqueFd memory_peak_, memory_events_, pids_events_, cpu_used_;  // read at every call: kept open
 };
 
 }  // namespace cellblock::sys

@@ -206,9 +206,11 @@ int64_t ProcReader::SharedMemoryOutside(const std::vector<dev_t>& devices, int64
 
 std::vector<pid_t> ProcReader::Children(int64_t threads) {
   std::vector<pid_t> pids;
-  if (threads <= 1 && children_.valid()) {
+  if (threads <= 1) {
+    UniqueFd opened;
+    if (!children_.valid()) opened.Reset(openat(directory_.get(), absl::StrCat("task/", pid_, "/children").c_str(), O_RDONLY | O_CLOEXEC));
     std::array<char, 4096> buffer;
-    ssize_t count = pread(children_.get(), buffer.data(), buffer.size(), 0);
+    ssize_t count = pread(children_.valid() ? children_.get() : opened.get(), buffer.data(), buffer.size(), 0);
     if (count <= static_cast<ssize_t>(buffer.size() - kPidBytesMax)) {
       if (count > 0) AppendPids(absl::string_view(buffer.data(), static_cast<size_t>(count)), pids);
       return pids;

@@ -120,6 +120,7 @@ def main():
     program, seconds = sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 60
     state = tempfile.mkdtemp(prefix="cellblock-perf-")
     pathlib.Path(state, "crowd.yaml").write_text(POLICY)
+    pathlib.Path(state, "default.yaml").write_text("name: default\n")
     command = [program, "serve", "--listen", "127.0.0.1:0", "--state", f"{state}/state", "--policies", state, "--sessions", str(IDLE_SESSIONS + 100)]
     with open(f"{state}/log", "w") as log:
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
