@@ -37,18 +37,30 @@ def describe_parquet(answer, file, path, rows_shown):
         answer["error"] = f"The parquet file cannot be read: {bounds.cut(str(error), 300)}"
 
 
+def _index_columns(answer, schema):
+    """Names of columns that pandas turns into the index, by what it wrote there itself."""
+    try:
+        names = [name for name in (schema.pandas_metadata or {}).get("index_columns", ()) if isinstance(name, str)][: bounds.COLUMNS_MAX]
+    except (ValueError, AttributeError, TypeError):
+        return []
+    if names:
+        bounds.add_note(answer, f"pandas makes an index of {', '.join(repr(bounds.cut(name, 60)) for name in names[:5])}.")
+    return names
+
+
 def _describe_fields(answer, schema, statistics):
+    index = _index_columns(answer, schema)
     answer["columns"] = []
-    for position, field in enumerate(schema):
-        if position >= bounds.COLUMNS_MAX:
-            answer["column_count"] = len(schema)
-            bounds.add_note(answer, f"The first {bounds.COLUMNS_MAX} of {len(schema):,} columns are described.")
-            break
+    fields = [(position, field) for position, field in enumerate(schema) if field.name not in index]
+    for position, field in fields[: bounds.COLUMNS_MAX]:
         column = {"name": bounds.cut(field.name, bounds.NAME_CHARACTERS_MAX), "position": position, "type": _type_of(field.type), "stored_type": bounds.cut(str(field.type), 100)}
         column.update(statistics.get(field.name, {"missing": None}))
         if column["type"] == "mixed":
             column["note"] = f"Each value is {bounds.cut(str(field.type), 200)}."
         answer["columns"].append(column)
+    if len(fields) > bounds.COLUMNS_MAX:
+        answer["column_count"] = len(fields)
+        bounds.add_note(answer, f"The first {bounds.COLUMNS_MAX} of {len(fields):,} columns are described.")
 
 
 def _type_of(kind):
@@ -99,7 +111,7 @@ def _first_rows(answer, opened, rows_shown):
     metadata = opened.metadata
     if not metadata.num_rows or not rows_shown:
         return []
-    names = [column["name"] for column in answer["columns"][:COLUMNS_SHOWN]]
+    names = [opened.schema_arrow.field(column["position"]).name for column in answer["columns"][:COLUMNS_SHOWN]]
     group = metadata.row_group(0)
     chunks = [group.column(number) for number in range(group.num_columns)]
     size = sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema.split(".")[0] in names)
@@ -168,4 +180,4 @@ def _describe_batches(answer, opened, is_stream, rows_shown):
         bounds.add_note(answer, f"Only the first {read:,} rows were looked at.")
     for column in answer["columns"]:
         column["missing"] = sum(batch.column(column["position"]).null_count for batch in batches)
-    answer["first_rows"] = _rows_of(batches[0].select(range(min(COLUMNS_SHOWN, batches[0].num_columns))), rows_shown)
+    answer["first_rows"] = _rows_of(batches[0].select([column["position"] for column in answer["columns"][:COLUMNS_SHOWN]]), rows_shown)

@@ -146,6 +146,16 @@ def _header_of_texts(head, families, start):
     row, kinds = head[start], families[start]
     if any(kind in ("n", "d") for kind in kinds):
         return []
-    if _comes_again(row, head[start + 1 :]) or any(len(cell) > 300 for cell in row):
+    if _comes_again(row, head[start + 1 :]) or any(len(cell) > 300 for cell in row) or _is_like(row, head[start + 1 :]):
         return []
     return [start]
+
+
+def _is_like(row, below):
+    """Whether a column holds nothing but codes of one length with digits in them, also in this row."""
+    below = [other for other in below if len(other) == len(row)]
+    for index, text in enumerate(row):
+        codes = [text, *(other[index] for other in below)]
+        if len(below) >= 3 and len(text) >= 4 and all(len(code) == len(text) and cells.has_digit(code) for code in codes):
+            return True
+    return False

@@ -182,10 +182,10 @@ def _would_become_number(facts, thousands, decimal):
     return bool(texts) and all(numerals.PLAIN.match(text.replace(thousands, "").replace(decimal, ".") if thousands else text.replace(decimal, ".")) for text in texts)
 
 
-def dialect_arguments(dialect):
+def dialect_arguments(dialect, skipped=0):
     found = {}
-    if dialect.delimiter == WHITESPACE:
-        return {"sep": 'r"\\s+"'}
+    if dialect.delimiter == WHITESPACE:  # the C engine miscounts skipped lines that begin with blanks
+        return {"sep": 'r"\\s+"', **({"engine": '"python"'} if skipped else {})}
     if dialect.delimiter != ",":
         found["sep"] = quoted(dialect.delimiter)
     if dialect.quote == "'":

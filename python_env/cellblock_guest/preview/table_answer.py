@@ -165,7 +165,7 @@ def _estimate(answer, sample, encoding, table, shape, after):
 
 
 def _code(answer, path, encoding, table, shape, all_facts, after):
-    arguments = read_with.dialect_arguments(table.dialect)
+    arguments = read_with.dialect_arguments(table.dialect, answer["skipped_rows"])
     if encoding.name != "utf-8":
         arguments["encoding"] = read_with.quoted(encoding.name)
     if encoding.broken:

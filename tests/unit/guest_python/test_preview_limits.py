@@ -1,17 +1,20 @@
 # No file makes a preview slow, large, wrong in its form or raise: limits at their edges, and files that are no files.
 
+import csv
+import gc
 import gzip
 import os
 import random
 import resource
 import time
 import unittest
+from unittest import mock
 
 from preview_support import Case, checked, preview
-from cellblock_guest.preview import bounds, source
+from cellblock_guest.preview import bounds, guard, source
 
-CPU_SECONDS_MAX = 5  # measured: below 2.5
-MEMORY_BYTES_MAX = 700 << 20
+CPU_SECONDS_MAX = 5  # measured: below 2
+MEMORY_BYTES_MAX = 300 << 20  # measured: below 250 MiB
 
 
 class SlowTest(Case):
@@ -81,6 +84,15 @@ class SlowTest(Case):
         self.measured(self.file("f.csv", b'a,b\n1,"', *(b"x" * (1 << 20) for _ in range(40)), b'"\n2,y\n'))
         self.measured(self.file("f.csv", b"1," * (4 << 20)))
 
+    def test_json_that_is_small_and_holds_much(self):
+        size = source.WHOLE_BYTES_MAX
+        for name, data in (("objects", b"[" + b"{}," * (size // 3 - 2) + b"{}]"), ("lists", b"[" + b"[]," * (size // 3 - 2) + b"[]]"), ("numbers", b"[" + b"1," * (size // 2 - 2) + b"1]"),
+                           ("keys", b"[" + b",".join(b'{"k%d":1}' % number for number in range(300_000)) + b"]"), ("depth", b"[" * size), ("lines", b'{"a":1}\n' * (size // 8))):
+            with self.subTest(name=name):
+                self.assertIn(self.measured(self.file("f.json", data))["kind"], ("json", "json_lines"))
+        answer = self.measured(self.file("f.json", b'{"a":[{"b":"', *(b"x" * (1 << 20) for _ in range(20)), b'"}]}'))
+        self.assertEqual((answer["kind"], answer["sampled"], answer["keys"]), ("json", True, []))
+
     def test_values_that_are_all_different(self):
         chance = random.Random(1)
         self.measured(self.file("f.csv", b"v\n", "\n".join(repr(chance.random()) for _ in range(300_000)).encode()))
@@ -104,6 +116,29 @@ class SlowTest(Case):
         answer = self.measured(self.file("f.csv.gz", packed[: len(packed) // 2]))
         self.assertIn("ended early", answer["error"])
         self.assertEqual((answer["kind"], answer["read_with"]), ("csv", None))
+
+
+class GuardTest(Case):
+    def test_too_little_memory_is_an_answer(self):
+        data = b"a,b\n" + b"1,2\n" * 1_000_000
+        with mock.patch.object(guard, "MEMORY_BYTES_MAX", 8 << 20):
+            pid = os.fork()
+            if pid == 0:
+                os._exit(0 if "too much memory" in self.described(data).get("error", "") else 1)
+            self.assertEqual(os.waitpid(pid, 0)[1], 0)
+        self.assertNotIn("error", self.described(data))
+
+    def test_settings_are_as_before(self):
+        before = csv.field_size_limit(12345), resource.getrlimit(resource.RLIMIT_DATA)
+        try:
+            for collects in (True, False):
+                (gc.enable if collects else gc.disable)()
+                self.described(b"a,b\n1,2\n")
+                self.described(b"PK\x03\x04")
+                self.assertEqual((gc.isenabled(), csv.field_size_limit(), resource.getrlimit(resource.RLIMIT_DATA)), (collects, 12345, before[1]))
+        finally:
+            gc.enable()
+            csv.field_size_limit(before[0])
 
 
 class FormTest(Case):
@@ -131,7 +166,7 @@ class FormTest(Case):
     def test_random_bytes_and_cut_files_never_raise(self):
         chance = random.Random(7)
         seeds = [b'a,b\n1,"x\ny"\n' * 20, b'[{"a":1},{"b":[1,{"c":null}]}]' * 3, gzip.compress(b"a,b\n1,2\n" * 50), b"PK\x03\x04" + bytes(300), b"PAR1" + bytes(100) + b"PAR1", "é;ü\n1,5;2\n".encode("utf-16"),
-                 b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), b"\x89PNG\r\n\x1a\n" + bytes(60)]
+                 b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), b"\x89PNG\r\n\x1a\n" + bytes(60), b"ARROW1\0\0" + bytes(100), b"SQLite format 3\0" + bytes(200), b"%PDF-1.4\n1 0 obj\n<<>>\nendobj\ntrailer\n<</Root 1 0 R>>\n"]
         for number in range(300):
             data = bytearray(chance.choice(seeds))
             for _ in range(chance.randint(1, 12)):
@@ -139,7 +174,7 @@ class FormTest(Case):
             data = data[: chance.randint(1, len(data))]
             with self.subTest(number=number):
                 self.assertIn(self.described(bytes(data), f"f.{chance.choice(('csv', 'json', 'jsonl', 'xlsx', 'xls', 'txt', 'parquet', 'gz'))}")["kind"],
-                              ("csv", "workbook", "json_lines", "json", "parquet", "text", "image", "binary", "empty"))
+                              ("csv", "workbook", "json_lines", "json", "parquet", "feather", "sqlite", "pdf", "archive", "text", "image", "binary", "empty"))
 
     def test_what_is_no_file(self):
         os.mkfifo("pipe.csv")

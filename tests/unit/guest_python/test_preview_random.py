@@ -5,7 +5,7 @@ import unittest
 from preview_random import Table
 from preview_support import Case, problems
 
-TABLES = 200
+TABLES = 120
 
 
 class RandomTest(Case):

@@ -1,0 +1,60 @@
+# Questions between two cells are answered whatever a session did to its builtins, and leave these as they were.
+
+import builtins
+import json
+import types
+import unittest
+from unittest import mock
+
+import support
+
+support.zygote()
+from cellblock_guest import inspection  # noqa: E402
+
+
+def asked(question, argument, namespace=None):
+    """The answer as the supervisor gets it."""
+    shell = types.SimpleNamespace(user_ns=namespace or {}, user_ns_hidden={})
+    with mock.patch.object(inspection.session, "emit") as emit:
+        inspection.run(question, argument, shell)
+    (kind, fields), _ = emit.call_args
+    (mime, data, _), = fields["mime"]
+    assert (kind, mime) == ("result", "application/json")
+    return json.loads(data, parse_constant=lambda constant: 1 / 0)
+
+
+class InspectionTest(unittest.TestCase):
+    def setUp(self):
+        from preview_support import folder
+
+        self.enterContext(folder())
+        with open("a b.csv", "w", encoding="utf-8") as file:
+            file.write("id;wert\n" + "1;2,5\n" * 40)
+
+    def test_previews_a_file_with_as_many_rows_as_asked_for(self):
+        for wanted, rows in (({"path": "a b.csv"}, 10), ({"path": "a b.csv", "rows": 3}, 3), ({"path": "a b.csv", "rows": 0}, 0)):
+            answer = asked("preview", json.dumps(wanted))
+            self.assertEqual((answer["kind"], answer["rows"], answer["decimal"], len(answer["first_rows"])), ("csv", 40, ",", rows))
+
+    def test_a_file_that_is_not_there_is_an_answer_and_a_bad_argument_is_an_error(self):
+        self.assertEqual(asked("preview", '{"path": "none.csv"}')["error"], "There is no such file.")
+        for argument in ("", "[]", "{}"):
+            with self.assertRaises((ValueError, KeyError, TypeError)):
+                asked("preview", argument)
+
+    def test_replaced_builtins_stand_aside_and_come_back(self):
+        def mine(*args, **kwargs):
+            raise RuntimeError("not for you")
+
+        with mock.patch.object(builtins, "sorted", mine), mock.patch.object(builtins, "min", mine):
+            self.assertEqual(asked("preview", '{"path": "a b.csv"}')["rows"], 40)
+            self.assertIs(builtins.min, mine)
+
+    def test_variables_are_listed_still(self):
+        self.assertEqual([entry["name"] for entry in asked("variables", "", {"x": 1})["variables"]], ["x"])
+        with self.assertRaises(ValueError):
+            asked("nothing", "")
+
+
+if __name__ == "__main__":
+    unittest.main()
