@@ -12,7 +12,8 @@ _ALSO_MISSING = frozenset(("-", "--", "---", "–", "—", ".", "..", "...", "�
                            "Missing", "MISSING", "(null)", "(blank)", "[null]", "NaT", "NAN", "Null", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!", "N/D", "n/d",
                            ":", "0000-00-00", "0000-00-00 00:00:00", "n/a.", "\\N"))
 _DIGIT = re.compile(r"[0-9]")
-TRUTHS = {word: value for value, words in ((True, "true yes ja oui si sì sí sim da tak y t"), (False, "false no nein non não nao net nie n f")) for word in words.split()}
+_DURATION = re.compile(r"-?\d{1,4}:[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?\Z", re.A)
+TRUTHS = {word: value for value, words in ((True, "true yes ja oui si sì sí sim da tak wahr vrai verdadero vero verdadeiro waar on y t"), (False, "false no nein non não nao net nie falsch faux falso onwaar off n f")) for word in words.split()}
 _LETTERS = frozenset("ytnf")
 
 
@@ -40,6 +41,11 @@ def family(text):
     if numerals.PLAIN.match(text) or numerals.read(text):
         return "n"
     return "d" if dates.read(text) else "t"
+
+
+def is_duration(text):
+    """Hours, minutes and perhaps seconds, also more than a day."""
+    return _DURATION.match(text) is not None
 
 
 def has_digit(text):

@@ -9,8 +9,10 @@ from . import bounds, cells, date_columns, dates, number_columns
 DISTINCT_MAX = 10_000  # counted up to here
 _ORDER = ("name", "position", "type", "missing", "missing_values", "distinct", "distinct_is_capped", "min", "max", "top", "example", "leading_zeros", "note")
 _SEEN_MAX = 6  # spellings named
+_TRUTHS_MAX = 6  # spellings of yes and no
 _TEXT_SHARE = 0.9  # so many texts, and the rest is text too
 _DATE_NAME = re.compile(r"date|datum|data|fecha|tag|day|dia|jour", re.I)
+_PHONE = re.compile(r"\+\d{7,15}\Z")
 _LABELS_MAX = 200  # different texts that may be labels
 _NO_LETTER_AT_END = re.compile(r"[.,;:!\s]+\Z")
 
@@ -59,8 +61,11 @@ def _kind(facts, notes):
         return _kind_of_numbers(facts, notes)
     if weights["date"] == total:
         return _kind_of_dates(facts, notes)
-    if weights["text"] == total and cells.are_truths(facts.texts[:3]) and len(facts.texts) <= 3:
+    if weights["text"] == total and len(facts.texts) <= _TRUTHS_MAX and cells.are_truths(facts.texts):
         return "boolean"
+    if weights["text"] and not weights["number"] and all(map(cells.is_duration, facts.values)):
+        notes.append("Durations: pd.to_timedelta makes them such, where there are seconds.")
+        return "text"
     if weights["text"] >= _TEXT_SHARE * total:
         return "text"
     if _is_code(facts):
@@ -90,6 +95,9 @@ def _has_leading_zero(text):
 
 def _kind_of_numbers(facts, notes):
     if any(_has_leading_zero(text) for text in facts.plain):
+        return "text"
+    if len(facts.plain) == len(facts.values) and all(map(_PHONE.match, facts.plain)):
+        notes.append("Digits behind a +, as telephone numbers have: kept as text.")
         return "text"
     long = next((text for text in facts.plain if len(text) > 18 and text.lstrip("+-").isdigit() and abs(int(text)) >= 1 << 63), None)
     if long:

@@ -16,6 +16,8 @@ CELLS_MAX = 40_000  # of one trial
 DELIMITERS = ",;\t|"
 _SELDOM = "^~\x01\x1f:"
 WHITESPACE = r"\s+"
+_COMMENTS = re.compile(r"(?:#[^\r\n]*(?:\r\n|\r|\n)(?=#))+")
+_QUOTES_MIN = 4
 _GOOD = 0.25  # of what is found by content alone in a file that does not say that it is a table
 
 
@@ -68,14 +70,14 @@ def is_open_ended(text, dialect):
 
 def find(text, whole, preferred=""):
     """The likeliest dialect of a text, of which the end may be cut off; the preferred delimiter wins a tie."""
-    tried, is_cut = text[:TRIED_CHARACTERS], len(text) > TRIED_CHARACTERS or not whole
+    tried, is_cut = _without_comments(text[:TRIED_CHARACTERS]), len(text) > TRIED_CHARACTERS or not whole
     found = []
     is_one_column = _is_one_column(tried)
     name = next((line for line in tried.splitlines() if line.strip()), "")
     for delimiter in dict.fromkeys(preferred + DELIMITERS + ("" if is_one_column else _SELDOM)):
         if delimiter not in tried or is_one_column and delimiter not in name or _is_punctuation(tried, delimiter, name):
             continue
-        for candidate in _with_quotes(tried, delimiter):
+        for candidate in _with_quotes(tried, delimiter, is_cut):
             candidate.score = _score(tried, is_cut, candidate)
             if delimiter in _SELDOM:
                 candidate.score *= 0.6 if delimiter != ":" else 0.3
@@ -95,10 +97,16 @@ def find(text, whole, preferred=""):
     return best
 
 
+def _without_comments(text):
+    """Without lines of # at the start, but for the last of them, which may name the columns."""
+    found = _COMMENTS.match(text)
+    return text[found.end() :] if found else text
+
+
 def _is_one_column(text):
     """Whether nearly every line as a whole is a number or a date: then blanks and colons in it divide nothing."""
     lines = [line for line in text[:20_000].splitlines()[1:TYPED_ROWS] if line.strip()]
-    return bool(lines) and sum(cells.family(line) in ("n", "d") for line in lines) > 0.8 * len(lines)
+    return bool(lines) and sum(cells.family(line) in ("n", "d") or cells.is_duration(line.strip()) for line in lines) > 0.8 * len(lines)
 
 
 def _is_punctuation(text, delimiter, name):
@@ -110,11 +118,12 @@ def _is_punctuation(text, delimiter, name):
     return without >= 0.3 * len(lines) and text.count(delimiter + " ") >= 0.8 * text.count(delimiter)
 
 
-def _with_quotes(text, delimiter):
+def _with_quotes(text, delimiter, is_cut):
     """The ways of quoting that the text gives reason to try."""
     yield Dialect(delimiter)
     if '"' in text:
-        yield Dialect(delimiter, quote="")
+        if not _are_closed(text, delimiter, is_cut):
+            yield Dialect(delimiter, quote="")
         if delimiter + ' "' in text:
             yield Dialect(delimiter, skip_space=True)
         if '\\"' in text:
@@ -122,6 +131,14 @@ def _with_quotes(text, delimiter):
     edge = re.escape(delimiter)
     if len(re.findall(rf"(?:^|{edge})'[^'\n]*'(?={edge}|\r|\n|\Z)", text[:20_000], re.M)) >= 2:
         yield Dialect(delimiter, quote="'")
+
+
+def _are_closed(text, delimiter, is_cut):
+    """Whether quotes open at the start of fields and close at their end: then what is between them is no matter of taste."""
+    edge = re.escape(delimiter)
+    opened = len(re.findall(rf'(?:^|{edge}) ?"', text, re.M))
+    closed = len(re.findall(rf'"(?={edge}|\r|\n|\Z)', text))
+    return opened >= _QUOTES_MIN and abs(opened - closed) <= 0.1 * opened + is_cut
 
 
 def _score(text, is_cut, dialect):

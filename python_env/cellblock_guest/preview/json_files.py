@@ -80,7 +80,11 @@ def _describe_lines(answer, sample, text, encoding, path, rows_shown, extension)
     arguments = {"lines": "True", **records.types_argument(answer), **read_with.compression_argument(path, answer.get("compression"))}
     if encoding.mark or encoding.name != "utf-8":
         arguments["encoding"] = read_with.quoted(encoding_name(encoding))
-    if len(objects) == len(values) and not records.have_huge_integers(answer):
+    if not objects and all(isinstance(value, list) for value in values):
+        answer["first_rows"] = [[records.shown(cell) for cell in value[: bounds.COLUMNS_MAX]] for value in values[:rows_shown]]
+        bounds.add_note(answer, "Each line is an array.")
+        answer["read_with"] = read_with.call("read_json", path, arguments)
+    elif len(objects) == len(values) and not records.have_huge_integers(answer):
         answer["read_with"] = read_with.call("read_json", path, arguments)
     elif sample.whole and len(values) - bad == len(objects):
         answer["read_with"] = _reading_line_by_line(answer, text, encoding, path)
@@ -173,12 +177,30 @@ def _describe_holder(answer, value, where):
     bounds.add_note(answer, f"An object: the records are in {'.'.join(bounds.cut(key, 40) for key in where)}" + (f", beside them {', '.join(others)}." if others else "."))
 
 
+def _names_and_rows(value):
+    """(key of a list of names, key of a list of rows as wide), or None."""
+    lists = {key: item for key, item in value.items() if isinstance(item, list) and item}
+    names = [key for key, item in lists.items() if all(isinstance(name, str) for name in item) and len(set(item)) == len(item)]
+    for key in names:
+        width = len(value[key])
+        rows = [other for other, item in lists.items() if other != key and all(isinstance(row, list) and len(row) == width for row in item)]
+        if len(rows) == 1:
+            return key, rows[0]
+    return None
+
+
 def _read_object(answer, value, load, rows_shown):
     items = list(value.values())
     if value.keys() >= {"columns", "data"} and isinstance(value["columns"], list) and isinstance(value["data"], list):
         answer.update(rows=len(value["data"]), rows_read=len(value["data"]))
         bounds.add_note(answer, "Columns and rows apart, as pandas writes with orient='split'.")
         return f"pd.DataFrame(**{load})"
+    parts = _names_and_rows(value)
+    if parts:
+        names, rows = parts
+        records.describe(answer, [dict(zip(value[names], row)) for row in value[rows][: records.MAX]], rows_shown)
+        answer.update(rows=len(value[rows]), rows_read=min(len(value[rows]), records.MAX), records_at=[bounds.cut(rows, bounds.NAME_CHARACTERS_MAX)])
+        return f"(lambda table: pd.DataFrame(table[{read_with.quoted(rows)}], columns=table[{read_with.quoted(names)}]))({load})"
     if len(items) > 1 and all(isinstance(item, dict) for item in items):
         inner = {frozenset(item) for item in items[:1000]}
         if len(inner) == 1 and all(key.isdigit() for key in next(iter(inner))) and next(iter(inner)):

@@ -54,6 +54,8 @@ class _Key:
         self.types, self.examples, self.texts, self.least, self.most = collections.Counter(), [], [], None, None
 
     def add(self, value):
+        if value != value:  # NaN, which strict JSON has not
+            value = None
         kind = TYPES.get(type(value), "text")
         self.types[kind] += 1
         if value is None:

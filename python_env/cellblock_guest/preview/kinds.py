@@ -208,6 +208,8 @@ def _describe_sheets(answer, found, path, rows):
         answer["error"] = "There is no sheet in the workbook that can be read."
     main = next((sheet for sheet in answer["sheets"] if sheet["columns"] and not sheet.get("hidden")), None)
     answer["read_with"] = main["read_with"] if main else None
+    if any(sheet.get("formulas") for sheet in answer["sheets"]):
+        bounds.add_note(answer, "Formulas count as the values that the file has stored for them: none where the program that wrote it did not calculate.")
     if any(sheet["sampled"] for sheet in answer["sheets"]):
         bounds.add_note(answer, "Some sheets were read only in part; what is counted there is counted in what was read.")
 

@@ -219,7 +219,7 @@ def _rows_arguments(arguments, answer, table, shape, of_columns):
             arguments["skiprows"] = str([*range(skip), *range(skip + 1, layout.first), *again])
     if answer.get("newline") == "\r" and any(map(tables.is_blank, table.rows[:skip])) and "engine" not in of_columns:
         arguments["lineterminator"] = '"\\r"'  # else pandas counts two line ends side by side as one
-    if table.is_whole and (table.is_open_ended or not all(map(tables.is_blank, table.rows[layout.end :]))):
+    if table.is_whole and (table.is_open_ended or table.has_end_mark or not all(map(tables.is_blank, table.rows[layout.end :]))):
         arguments["nrows"] = str(len(shape.data))
 
 

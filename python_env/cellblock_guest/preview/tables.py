@@ -26,6 +26,7 @@ class Table:
     tail: list = dataclasses.field(default_factory=list)
     is_whole: bool = True
     is_open_ended: bool = False
+    has_end_mark: bool = False  # Ctrl-Z, as DOS wrote it: for pandas a row
     unread: int = 0  # rows between those and the tail that were counted only
 
     def header(self):
@@ -47,6 +48,8 @@ def read(sample, encoding, preferred=""):
     text = decoding.text(sample.head, encoding, is_start=True)
     if "\0" in text:
         text = text.replace("\0", "")
+    ended = text.rstrip("\x1a") if sample.whole else text
+    has_end_mark, text = len(ended) < len(text), ended
     if not sample.whole:
         text = _without_last_line(text)
     dialect = dialects.find(text, sample.whole, preferred)
@@ -59,7 +62,7 @@ def read(sample, encoding, preferred=""):
     if len(rows) > (1 if is_open else 2) and (not sample.whole or is_open):
         rows.pop()
         lines.pop()
-    table = Table(rows, lines, dialect, is_whole=sample.whole and not behind.count, is_open_ended=is_open)
+    table = Table(rows, lines, dialect, is_whole=sample.whole and not behind.count, is_open_ended=is_open, has_end_mark=has_end_mark)
     if behind.count:
         table.tail, table.unread = list(behind), behind.count - len(behind)
     if not sample.whole and dialect.delimiter != dialects.WHITESPACE:
