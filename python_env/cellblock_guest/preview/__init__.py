@@ -13,7 +13,7 @@ def describe(path, rows=ROWS):
     answer = {"kind": "binary", "size_bytes": None, "notes": []}
     with guard.held():
         _describe(answer, path, rows)
-        return bounds.fit(answer)
+        return bounds.fit({"kind": answer.pop("kind"), "encoding": None, "sampled": False, "read_with": None, **answer})
 
 
 def _describe(answer, path, rows):

@@ -142,6 +142,8 @@ def _describe_value(answer, value, path, rows_shown, encoding):
         if where:
             _describe_holder(answer, value, where)
     elif isinstance(value, dict):
+        if value.get("type") == "Feature" and "geometry" in value:
+            answer["format"] = "GeoJSON"
         answer["read_with"] = _read_object(answer, value, load, rows_shown)
     elif isinstance(value, list):
         is_table = bool(value) and all(isinstance(item, list) for item in value)
@@ -172,6 +174,7 @@ def _records_in(value, depth=0):
 def _describe_holder(answer, value, where):
     answer["records_at"] = [bounds.cut(key, bounds.NAME_CHARACTERS_MAX) for key in where]
     if value.get("type") == "FeatureCollection":
+        answer["format"] = "GeoJSON"
         bounds.add_note(answer, f"GeoJSON with {bounds.count_of(answer['rows'], 'feature')}; the coordinates are in geometry.coordinates.")
     others = [f"{bounds.cut(key, 40)} ({records.TYPES.get(type(item), 'value')})" for key, item in value.items() if key != where[0]][:8]
     bounds.add_note(answer, f"An object: the records are in {'.'.join(bounds.cut(key, 40) for key in where)}" + (f", beside them {', '.join(others)}." if others else "."))
@@ -242,6 +245,8 @@ def _describe_start(answer, sample, text, path, rows_shown, encoding, is_named):
     load = _load(answer, path, encoding)
     if where:
         answer["records_at"] = list(where)
+    if where == ("features",):
+        answer["format"] = "GeoJSON"
     answer["read_with"] = f"pd.json_normalize({load}{''.join(f'[{read_with.quoted(key)}]' for key in where)})"
     return True
 

@@ -172,7 +172,7 @@ def _describe_xlsx(answer, archive, names, path, rows):
 
     try:
         found = xlsx.read(archive, answer)
-    except archives.Refused:
+    except (archives.Refused, ModuleNotFoundError, MemoryError):
         raise
     except Exception as error:
         raise archives.Refused(f"The workbook is damaged: {bounds.cut(f'{type(error).__name__}: {error}', 200)}") from None
@@ -190,7 +190,7 @@ def _describe_xls(answer, file, path, rows):
         return
     try:
         _describe_sheets(answer, xls.read(data), path, rows)
-    except ModuleNotFoundError:
+    except (ModuleNotFoundError, MemoryError):
         raise
     except archives.Refused as refusal:
         answer["error"] = str(refusal)

@@ -122,9 +122,15 @@ def _start(head, counts):
     least = 1 if usual < 2 else max(2, 0.3 * usual)
     for index, count in enumerate(counts):
         is_pair = count == 2 and usual > 2 and next(cell.strip() for cell in head[index] if cell.strip()).endswith(":")
-        if count >= least and not is_pair and not _is_comment(head, index):
+        if (count >= least or _is_beside_index(head, index)) and not is_pair and not _is_comment(head, index):
             return index
     return next((index for index, count in enumerate(counts) if count), None)
+
+
+def _is_beside_index(head, index):
+    """Names of all columns but the first, which is there in the next row: an index has none."""
+    row, after = head[index], (head[index + 1 : index + 2] or [[]])[0]
+    return len(row) == len(after) >= 2 and not row[0].strip() and filled(row) == len(row) - 1 and filled(after) == len(after)
 
 
 def _is_comment(head, index):

@@ -150,14 +150,15 @@ class Columns:
 
 
     def truths(self):
-        """true_values and false_values, of words that no other column has as its only ones."""
-        words, others = set(), []
-        for facts in self.all_facts:
-            if facts.kind == "boolean" and not facts.padding - {"bare"}:
-                words.update(facts.texts)
-            elif facts.values and len(facts.values) <= 2 * len(cells.TRUTHS):
-                others.append(facts.values.keys())
-        if words <= _PANDAS_TRUTHS or any(values <= words for values in others):
+        """true_values and false_values; where another column has such words as texts, the columns are mapped one by one instead."""
+        booleans = [facts for facts in self.all_facts if facts.kind == "boolean"]
+        words = {word for facts in booleans for word in facts.texts}
+        others = [facts.values.keys() for facts in self.all_facts if facts.kind != "boolean" and 0 < len(facts.values) <= 2 * len(cells.TRUTHS)]
+        is_clear = not any(values <= words for values in others)
+        for facts in booleans:
+            if facts.padding - {"bare"} or not is_clear and not _PANDAS_TRUTHS.issuperset(facts.texts):
+                facts.cleaning = f"c.str.strip().map({mapped({quoted(word): str(cells.TRUTHS[word.lower()]) for word in sorted(facts.texts)})})"
+        if words <= _PANDAS_TRUTHS or not is_clear:
             return {}
         return {f"{str(value).lower()}_values": listed(map(quoted, sorted(word for word in words if cells.TRUTHS[word.lower()] is value))) for value in (True, False)}
 

@@ -37,10 +37,10 @@ class Table:
         self.preamble = chance.choice((0, 0, 0, 1, 3)) if self.has_header else 0
         self.footer = chance.choice((0, 0, 0, 1, 2)) if self.rows > 5 else 0
         self.date_format = chance.choice(DATE_FORMATS)
-        kinds = ["integer", "number", "text", *chance.choices(("integer", "number", "text", "date", "code", "boolean"), k=chance.randint(1, 6))]
+        kinds = ["integer", "number", "text", *chance.choices(("integer", "number", "text", "date", "code", "boolean", "amount", "percent"), k=chance.randint(1, 6))]
         chance.shuffle(kinds)
         self.columns = [self._column(kind) for kind in kinds]
-        self.types = ["text" if kind == "code" else kind for kind in kinds]
+        self.types = [{"code": "text", "amount": "number", "percent": "number"}.get(kind, kind) for kind in kinds]
         self.leading_zeros = [kind == "code" for kind in kinds]
         self.missing = [sum(cell == self.missing_token for cell in column) for column in self.columns]
         self.names = [f"{chance.choice(self.words)} {number}" for number in range(len(kinds))] if self.has_header else [None] * len(kinds)
@@ -65,6 +65,12 @@ class Table:
         value = self.chance.uniform(-5_000, 50_000)
         whole, fraction = f"{abs(value):.{self.chance.choice((1, 2, 4))}f}".split(".")
         return f"{self._grouped(whole, value < 0)}{self.decimal}{fraction}"
+
+    def _amount(self):
+        return self.chance.choice(("$ {}", "{} EUR", "({})")).format(self._number().lstrip("-"))
+
+    def _percent(self):
+        return self._number() + "%"
 
     def _grouped(self, digits, negative):
         if self.thousands:

@@ -1,10 +1,13 @@
 # The preview of every real file in examples/data says what is true of it, and pandas reads each as the preview says.
 
+import json
 import os
+import re
 import unittest
 
 import preview_expected as expected
-from preview_support import DATA, checked, preview, problems, read
+import support
+from preview_support import DATA, checked, folder, preview, problems, read
 
 
 def _texts(part):
@@ -97,6 +100,17 @@ class FilesTest(unittest.TestCase):
         self.assertEqual((towns.iloc[0, 4], (towns["Sigla automobilistica"] == "NA").sum(), (towns["Denominazione in italiano"] == "None").sum()), ("001001", 92, 1))
         survey = read(self.answers["thanksgiving_survey.csv"]["read_with"])
         self.assertEqual((survey.iloc[:, 6] == "None").sum(), 60)
+
+
+class PageTest(unittest.TestCase):
+    def test_the_example_of_the_page_is_true(self):
+        with open(os.path.join(support.ROOT, "docs", "preview.md"), encoding="utf-8") as file:
+            blocks = dict(re.findall(r"```(csv|json)\n(.*?)```", file.read(), re.S))
+        with folder(), open("kunden.csv", "w", encoding="utf-8") as file:
+            file.write(blocks["csv"])
+            file.flush()
+            answer = checked(preview.describe("kunden.csv", rows=1))
+            self.assertEqual((answer, problems(answer)), (json.loads(blocks["json"]), []))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 # JSON: lines, arrays, objects that hold records, and text that only looks like it.
 
+import gzip
 import json
 import time
 import unittest
+import zipfile
 
 from preview_support import Case, read
 from cellblock_guest.preview import json_files
@@ -28,7 +30,7 @@ class ValuesTest(Case):
 
     def test_other_shapes(self):
         for text, rows, columns in (('{"a":[1,2],"b":[3,4]}', 2, ["a", "b"]), ('{"x":{"a":1,"b":2},"y":{"a":3,"b":4}}', 2, ["a", "b"]), ('{"a":{"0":1,"1":2},"b":{"0":3,"1":4}}', 2, ["a", "b"]),
-                                    ('{"columns":["a","b"],"index":[0,1],"data":[[1,2],[3,4]]}', 2, ["a", "b"]), ("[[1,2],[3,4]]", 2, [0, 1]), ('{"a":1,"b":{"c":2}}', 1, ["a", "b.c"])):
+                                    ('{"columns":["a","b"],"index":[0,1],"data":[[1,2],[3,4]]}', 2, ["a", "b"]), ("[[1,2],[3,4]]", 2, [0, 1]), ('{"cols":["a","b"],"rows":[[1,2],[3,4],[5,6]],"n":3}', 3, ["a", "b"]), ('{"a":1,"b":{"c":2}}', 1, ["a", "b.c"])):
             with self.subTest(text=text):
                 answer = self.assert_says(text, "f.json", kind="json", rows=rows)
                 self.assertEqual(list(read(answer["read_with"]).columns), columns)
@@ -74,6 +76,22 @@ class LinesTest(Case):
     def test_lines_that_are_no_json_are_left_out(self):
         answer = self.assert_says('{"v":1}\n{"v":2}\nnot json\n{"v":3}\n', "f.jsonl", kind="json_lines", rows=3)
         self.assertEqual((answer["notes"][0], read(answer["read_with"])["v"].tolist()), ("1 line cannot be read as JSON.", [1, 2, 3]))
+
+    def test_lines_of_arrays(self):
+        self.assertEqual(read(self.assert_says("[1,2]\n[3,4]\n[5,6]\n", "f.jsonl", kind="json_lines", rows=3)["read_with"]).shape, (3, 2))
+
+    def test_packed_json(self):
+        for name, data in (("f.json.gz", gzip.compress(b'{"x":[{"a":{"b":1}},{"a":{"b":2}}]}')), ("f.jsonl.gz", gzip.compress(b'{"a":1}\nx\n{"a":2}\n{"a":3}\n{"a":4}\n')), ("f", gzip.compress(b'[{"a":1},{"a":2}]'))):
+            self.assert_says(data, name, compression="gzip")
+        with zipfile.ZipFile("f.json.zip", "w") as archive:
+            archive.writestr("x.json", '{"x":[{"a":{"b":1}},{"a":{"b":2}}]}')
+        with open("f.json.zip", "rb") as file:
+            self.assert_says(file.read(), "f.json.zip", kind="json", rows=2, compression="zip")
+
+    def test_geojson_is_told(self):
+        feature = {"type": "Feature", "properties": {"n": "A"}, "geometry": {"type": "Point", "coordinates": [1, 2]}}
+        for value in (feature, {"type": "FeatureCollection", "features": [feature, feature]}):
+            self.assert_says(json.dumps(value), "f.geojson", kind="json", format="GeoJSON")
 
     def test_no_line_that_is_json(self):
         self.assertIn("no valid JSON", self.assert_says('{"v":\n', "f.jsonl", kind="json", read_with=None)["error"])

@@ -41,6 +41,10 @@ class NumbersTest(Case):
                 frame = read(self.assert_says(f"i;p\na;{text}\nb;7,50\n", types=[T, N])["read_with"])
                 self.assertEqual(frame["p"].tolist(), [value, 7.5])
 
+    def test_marks_that_differ_between_columns(self):
+        frame = read(self.assert_says("a;b;c\n1,5;1.5;x\n2,25;2.75;y\n3,5;1000.5;z\n4,5;1;x\n", types=[N, N, T])["read_with"])
+        self.assertEqual((frame["a"].tolist(), frame["b"].tolist()), ([1.5, 2.25, 3.5, 4.5], [1.5, 2.75, 1000.5, 1]))
+
     def test_infinities_exponents_and_errors_of_workbooks(self):
         self.assert_says("x,y\n1.5,a\ninf,b\n-Infinity,c\n", types=[N, T])
         self.assert_says("x,y\n1e5,a\n2.5E-3,b\n", types=[N, T])
@@ -55,6 +59,8 @@ class NumbersTest(Case):
         self.assert_says("ip,v\n10.0.0.1,1\n192.168.1.1,2\n", types=[T, I])
         self.assert_says("version;v\n1.2.3;1\n4.5.6;1.234,5\n", types=[T, N])
         self.assert_says("phone,v\n886-6-2213597,1\n886-6-2267151,2\n", types=[T, I])
+        self.assertEqual(read(self.assert_says("phone,v\n+491234567,1\n+49987654,2\n", types=[T, I])["read_with"])["phone"].tolist(), ["+491234567", "+49987654"])
+        self.assert_says("v\n+1\n+2\n", types=[I])
 
     def test_numbers_that_stand_for_missing(self):
         answer = self.assert_says("x,y\n1,a\n-999,b\n5,c\n-999,d\n-999,e\n7,g\n", types=[I, T])
@@ -95,6 +101,9 @@ class DatesTest(Case):
         self.assertIn("several forms", answer["columns"][0]["note"])
         self.assertEqual(str(read(answer["read_with"])["d"][1].date()), "2024-04-13")
 
+    def test_durations_of_more_than_a_day(self):
+        self.assertIn("to_timedelta", self.assert_says("dur\n00:01:30\n01:00:00\n26:15:00\n", delimiter=None, types=[T], rows=3)["columns"][0]["note"])
+
     def test_years_that_pandas_cannot_hold_stay_text(self):
         self.assertIn("do not fit", self.assert_says("d,v\n1500-01-02,1\n1600-01-03,2\n", types=[D, I])["columns"][0]["note"])
 
@@ -109,6 +118,8 @@ class HeaderTest(Case):
         self.assert_says("Report:;Sales;;;\nDate:;2024-01-01;;;\n;;;;\nid;name;qty;price;total\n1;a;2;3,5;7\n2;b;3;1,5;4,5\n3;c;3;1,5;4,5\n", skipped_rows=3, header_row=4, types=[I, T, I, N, N])
         self.assert_says("# made by tool, version 3, x\n# unit, of, things\nid,name,qty\n1,a,2\n2,b,3\n", skipped_rows=2, header_row=3)
         self.assert_says("# comment\n#id,name,qty\n1,a,2\n2,b,3\n", skipped_rows=1, header_row=2, names=["#id", "name", "qty"])
+        self.assert_says("\n".join(f"# item {number}: value" for number in range(30)) + "\nid,v\n1,2\n3,4\n", delimiter=",", skipped_rows=30, header_row=31)
+        self.assert_says("  Data of the office\n\n    more of it\n  x     y\n" + "  1   2.5\n 10  12.5\n" * 20, "f.dat", delimiter=r"\s+", header_row=4, rows=40)
         self.assert_says("sep=;\nid;name\n1;a\n2;b\n", skipped_rows=1, header_row=2, delimiter=";")
         self.assert_says('"A title\nof two lines"\n\na,b\n1,2\n3,4\n', skipped_rows=2, header_row=4, rows=2)
         self.assert_says("Title\r\rnotes\ra,b\r1,2\r3,4\r", skipped_rows=3, header_row=4, rows=2, newline="\r")
@@ -145,6 +156,7 @@ class HeaderTest(Case):
         self.assert_says("1,2.5,a\n2,3.5,b\n3,4.5,c\n", header_row=None, types=[I, N, T], rows=3, names=[None] * 3)
         self.assert_says("Anna,Berlin\nBob,Paris\nCarl,Berlin\nDora,Berlin\n", header_row=None, rows=4)
         self.assert_says("1,2,3\n", header_row=None, rows=1)
+        self.assert_says("a.example,h1:x9f2\nb.example,h1:x0c1\nc.example,h1:y7d2\nd.example,h1:z7a3\n", header_row=None, rows=4)
         self.assert_says("name,city\nAnna,Berlin\nBob,Paris\nCarl,Berlin\n", header_row=1, rows=3)
 
     def test_names_that_are_empty_or_there_twice(self):
@@ -177,7 +189,7 @@ class HeaderTest(Case):
 
 class DialectTest(Case):
     def test_delimiters(self):
-        for delimiter in ",;\t|^~":
+        for delimiter in ",;\t|^~\x1f\x01":
             self.assert_says(f"a{delimiter}b{delimiter}c\n1{delimiter}2{delimiter}x\n3{delimiter}4{delimiter}y\n", delimiter=delimiter, types=[I, I, T])
         self.assert_says("   x     y\n   1   2.5\n  10  12.5\n 100 112.5\n", "file.dat", kind="csv", delimiter=r"\s+", rows=3, types=[I, N])
         self.assert_says("a;b\n1;x, y\n2;z, w, v\n3;q\n", delimiter=";", types=[I, T])
@@ -189,6 +201,12 @@ class DialectTest(Case):
         self.assert_says('size\tn\n"big thing\t1\nsmall\t2\nmid\t3\n', "file.tsv", quote=None, types=[T, I], rows=3)
         self.assert_says('a, b\n1, "x, y"\n2, "z, w"\n', types=[I, T], rows=2)
         self.assert_says('a,b\n1,"say ""so"""\n2,"z"\n', quote='"', doublequote=True, types=[I, T])
+
+    def test_long_quoted_texts_are_no_columns(self):
+        self.assert_says("id,text\n" + "".join(f'{number},"{"lorem ipsum, dolor " * 200}"\n' for number in range(50)), quote='"', types=[I, T], rows=50)
+
+    def test_an_end_mark_of_dos_is_no_row(self):
+        self.assert_says(b"a,b\r\n1,2\r\n\x1a", types=[I, I], rows=1)
 
     def test_a_file_that_ends_within_quotes(self):
         rows = "".join(f'{number},"text {number}, and more"\n' for number in range(20))
@@ -227,6 +245,10 @@ class DialectTest(Case):
             self.assert_says(data, rows=2)
         answer = self.assert_says(b"a,b\n1,x\0y\n2,z\n", types=[I, T], rows=2)
         self.assertIn("NUL", answer["notes"][0])
+        self.assert_says(b"a,b,c\n1,\0,3\n4,5,6\n", encoding="utf-8", types=[I, I, I], rows=2)
+
+    def test_an_index_that_pandas_wrote(self):
+        self.assertIn("index_col=0", self.assert_says(",a\n0,x\n1,y\n2,z\n", types=[I, T])["notes"][-1])
 
     def test_compressed_tables(self):
         table = b"a;b\n1;2,5\n3;4,5\n"
@@ -241,6 +263,10 @@ class ValuesTest(Case):
     def test_truth_values(self):
         self.assert_says("a,b,c,d\nTrue,yes,Y,1\nFalse,no,N,0\nTrue,yes,N,1\n", types=[B, B, B, I])
         self.assert_says("a,b\ny,1\ny,2\n", types=[T, I])
+        self.assert_says("a,b\nTrue,vrai\nfalse,faux\nTRUE,vrai\nFalse,faux\n", types=[B, B])
+        self.assert_says("a,b\nyes,ja\n,nein\nno,ja\n", types=[B, B])
+        self.assert_says("a,b\ny,y\nn,y\ny,y\n", types=[B, T])
+        self.assert_says("a ,b\nyes ,1\nno  ,2\n", types=[B, I])
 
     def test_words_that_only_look_missing(self):
         self.assert_says("code,v\nDE,1\nNA,2\nFR,3\nUS,4\nIT,5\nES,6\n", types=[T, I])
@@ -273,7 +299,7 @@ class ValuesTest(Case):
 class OtherTextTest(Case):
     def test_text_that_is_no_table(self):
         for name, text in (("f.txt", "Hello there, friend.\nThis is text, with commas, and more.\nThe end.\n"), ("f.md", "# Title\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"), ("f.py", "import os\nx = [1, 2, 3]\n"),
-                           ("f.log", "2024-01-01 12:00:00 INFO start\n2024-01-01 12:00:01 WARN something bad, really\n2024-01-01 12:00:02 INFO end\n"), ("f.xml", "<a><b>1</b></a>\n")):
+                           ("g.log", "2024-01-01 12:00:00,123 INFO start\n2024-01-01 12:00:01,456 WARN x\n"), ("f.log", "2024-01-01 12:00:00 INFO start\n2024-01-01 12:00:01 WARN something bad, really\n2024-01-01 12:00:02 INFO end\n"), ("f.xml", "<a><b>1</b></a>\n")):
             with self.subTest(name=name):
                 self.assert_says(text, name, kind="text")
                 self.assertEqual(read(self.described(text, name)["read_with"]), text)
