@@ -53,7 +53,8 @@ def _describe_fields(answer, schema, statistics):
     answer["columns"] = []
     fields = [(position, field) for position, field in enumerate(schema) if field.name not in index]
     for position, field in fields[: bounds.COLUMNS_MAX]:
-        column = {"name": bounds.cut(field.name, bounds.NAME_CHARACTERS_MAX), "position": position, "type": _type_of(field.type), "stored_type": bounds.cut(str(field.type), 100)}
+        column = {"name": bounds.cut(field.name, bounds.NAME_CHARACTERS_MAX), "position": position, "type": _type_of(field.type),
+                  "stored_type": bounds.cut(str(field.type), 100)}
         column.update(statistics.get(field.name, {"missing": None}))
         if column["type"] == "mixed":
             column["note"] = f"Each value is {bounds.cut(str(field.type), 200)}."
@@ -88,7 +89,8 @@ def _statistics(metadata):
             chunk = group.column(number)
             entry = found.setdefault(chunk.path_in_schema, {"missing": 0, "min": None, "max": None})
             _add_statistics(entry, chunk.statistics if chunk.is_stats_set else None)
-    return {name: {key: bounds.value_of(value, bounds.VALUE_CHARACTERS_MAX) for key, value in entry.items() if value is not None or key == "missing"} for name, entry in found.items()}
+    return {name: {key: bounds.value_of(value, bounds.VALUE_CHARACTERS_MAX) for key, value in entry.items() if value is not None or key == "missing"}
+            for name, entry in found.items()}
 
 
 def _add_statistics(entry, statistics):

@@ -13,7 +13,9 @@ _ALSO_MISSING = frozenset(("-", "--", "---", "–", "—", ".", "..", "...", "�
                            ":", "0000-00-00", "0000-00-00 00:00:00", "n/a.", "\\N"))
 _DIGIT = re.compile(r"[0-9]")
 _DURATION = re.compile(r"-?\d{1,4}:[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?\Z", re.A)
-TRUTHS = {word: value for value, words in ((True, "true yes ja oui si sì sí sim da tak wahr vrai verdadero vero verdadeiro waar on y t"), (False, "false no nein non não nao net nie falsch faux falso onwaar off n f")) for word in words.split()}
+_YES = "true yes ja oui si sì sí sim da tak wahr vrai verdadero vero verdadeiro waar on y t"
+_NO = "false no nein non não nao net nie falsch faux falso onwaar off n f"
+TRUTHS = {word: value for value, words in ((True, _YES), (False, _NO)) for word in words.split()}
 _LETTERS = frozenset("ytnf")
 
 

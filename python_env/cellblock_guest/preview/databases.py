@@ -12,7 +12,8 @@ ROWS_MAX = 2000  # looked at, of a table
 VALUE_BYTES_MAX = 16 << 20
 STEPS_MAX = 3_000_000  # of SQLite's machine for one question; about a tenth of a second
 _STEPS_BETWEEN = 10_000
-_LIMITS = ((sqlite3.SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX), (sqlite3.SQLITE_LIMIT_SQL_LENGTH, 1 << 20), (sqlite3.SQLITE_LIMIT_COLUMN, 2000), (sqlite3.SQLITE_LIMIT_ATTACHED, 0))
+_LIMITS = ((sqlite3.SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX), (sqlite3.SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
+           (sqlite3.SQLITE_LIMIT_COLUMN, 2000), (sqlite3.SQLITE_LIMIT_ATTACHED, 0))
 
 
 def describe(answer, file, path, rows_shown):

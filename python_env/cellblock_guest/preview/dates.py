@@ -28,12 +28,12 @@ _START = re.compile(r"[\dA-Za-z]")
 class Stamp:
     """A text that is a date, a time or both. In `layout`, {0} and {1} stand for day and month where the text does not tell which."""
 
-    __slots__ = ("layout", "year", "month", "day", "first", "second", "clock", "zone", "is_compact", "is_month", "may_be_span")
+    __slots__ = ("layout", "year", "month", "day", "first", "second", "clock", "zone", "is_compact", "may_be_span")
 
     def __init__(self):
         self.layout = self.zone = ""
         self.year = self.month = self.day = self.first = self.second = self.clock = None
-        self.is_compact = self.is_month = self.may_be_span = False
+        self.is_compact = self.may_be_span = False
 
     def value(self, day_first):
         """A date, datetime or time; None when there is no such day."""
@@ -117,7 +117,6 @@ def _take_date(stamp, number, found):
     elif number == 8:
         stamp.layout, stamp.is_compact = "%Y%m%d", True
     else:
-        stamp.is_month = True
         stamp.layout = f"%Y{gap}%m" if number == 6 else f"{named}{gap}{years}"
         stamp.may_be_span = number == 6 and (stamp.year + 1) % 100 == stamp.month
     return 1000 <= stamp.year <= 2999

@@ -17,17 +17,19 @@ TYPES = {str: "text", bool: "boolean", int: "integer", float: "number", list: "l
 
 
 def describe(answer, records, rows_shown, note=""):
-    keys, looked_at = {}, records[:MAX]
+    keys, looked_at, has_more = {}, records[:MAX], False
     for record in looked_at:
         for name, value in _flat(record):
             key = keys.get(name)
             if key is None:
                 if len(keys) >= bounds.KEYS_MAX:
-                    bounds.add_note(answer, f"Only the first {bounds.KEYS_MAX} keys are described.")
+                    has_more = True
                     continue
                 key = keys[name] = _Key()
             key.add(value)
     answer["keys"] = [key.describe(name, len(looked_at)) for name, key in keys.items()]
+    if has_more:
+        bounds.add_note(answer, f"Only the first {bounds.KEYS_MAX} keys are described.")
     if any(len(str(key.get("max", ""))) > _DIGITS_MAX for key in answer["keys"]):
         bounds.add_note(answer, "There are integers too large for a table of pandas.")
     names = [name for name, key in keys.items() if set(key.types) - {"object"}][: bounds.COLUMNS_MAX]

@@ -12,8 +12,8 @@ _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")  # a stream's name in the directory of a workbook with a password
 _OLD_SHEETS = (b"\x09\x00\x04\x00", b"\x09\x02\x06\x00", b"\x09\x04\x06\x00")  # xls before 1993: records without a container
 _PROSE = frozenset("py r jl js ts c cc cpp h hpp java go rs sh bash sql md rst tex html htm xml yaml yml toml ini cfg css php rb pl lua svg diff patch eml srt vtt bib".split())
-_LANGUAGES = {"py": "Python", "r": "R", "sql": "SQL", "sh": "shell", "js": "JavaScript", "md": "Markdown", "html": "HTML", "htm": "HTML", "xml": "XML", "yaml": "YAML", "yml": "YAML",
-              "toml": "TOML", "ini": "INI", "css": "CSS", "tex": "LaTeX", "svg": "SVG", "c": "C", "cpp": "C++", "java": "Java", "log": "log"}
+_LANGUAGES = {"py": "Python", "r": "R", "sql": "SQL", "sh": "shell", "js": "JavaScript", "md": "Markdown", "html": "HTML", "htm": "HTML", "xml": "XML",
+              "yaml": "YAML", "yml": "YAML", "toml": "TOML", "ini": "INI", "css": "CSS", "tex": "LaTeX", "svg": "SVG", "c": "C", "cpp": "C++", "java": "Java"}
 _TABLE_SCORE_MIN = 0.3  # without a name that says table
 _TABLE_ROWS_MIN = 2
 _SHEET_NAMES = frozenset(("xlsx", "xlsm", "xltx", "xltm", "xls", "xlt"))
@@ -232,6 +232,9 @@ def _describe_packed(answer, archive, info, path, rows):
         data, broken = b"", str(error) or type(error).__name__
     whole = len(data) <= source.WHOLE_BYTES_MAX and not broken
     sample = source.Sample(answer["size_bytes"], data[: source.WHOLE_BYTES_MAX], whole=whole, compression="zip", broken=broken, total=len(data))
+    if not broken and data and decoding.find(sample) is None:
+        _list_members(answer, "zip", [(info.filename, info.file_size)])
+        return
     bounds.add_note(answer, f"The archive holds {bounds.cut(info.filename, 100)!r}.")
     _describe_sample(answer, sample, path, rows, os.path.splitext(info.filename)[1])
 

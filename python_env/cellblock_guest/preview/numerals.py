@@ -19,11 +19,11 @@ _GROUPED = {mark: re.compile(rf"[1-9]\d{{0,2}}(?:{re.escape(mark)}\d{{3}})+\Z|[1
 class Numeral:
     """A text that is a number: `readings` are {decimal mark: (value, thousands mark or "")}, of one or two."""
 
-    __slots__ = ("readings", "percent", "currency", "odd_sign", "leading_zeros", "has_digits")
+    __slots__ = ("readings", "percent", "currency", "odd_sign", "has_digits")
 
     def __init__(self):
         self.readings = {}
-        self.percent = self.odd_sign = self.leading_zeros = False
+        self.percent = self.odd_sign = False
         self.currency = ""
         self.has_digits = True
 
@@ -47,7 +47,6 @@ def read(text):
     numeral.currency = found["before"] or ("" if numeral.percent else found["after"] or "")
     plain_sign = not signs or text[0] == signs[0] and signs[0] in "-+" and text[1:2].isdigit() | (text[1:2] in ".,")
     numeral.odd_sign = bool(found["open"]) or not plain_sign
-    numeral.leading_zeros = body.isdigit() and len(body) > 1 and body[0] == "0" and not signs and not numeral.currency and not exponent
     for mark in ".,":
         value = _value(body, mark, exponent)
         if value is not None:

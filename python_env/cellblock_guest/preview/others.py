@@ -12,10 +12,12 @@ _IMAGES = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP")
 
 # First bytes, what it is, the code that reads it.
 MAGICS = (
-    (b"\x89HDF\r\n", "HDF5 file", "pd.read_hdf({})"), (b"\x93NUMPY", "NumPy array", None), (b"ORC", "ORC table", "pd.read_orc({})"), (b"FEA1", "Feather table of the first version", "pd.read_feather({})"),
+    (b"\x89HDF\r\n", "HDF5 file", "pd.read_hdf({})"), (b"\x93NUMPY", "NumPy array", None), (b"ORC", "ORC table", "pd.read_orc({})"),
+    (b"FEA1", "Feather table of the first version", "pd.read_feather({})"),
     (b"Obj\x01", "Avro file", None), (b"\x28\xb5\x2f\xfd", "Zstandard-compressed file", None), (b"7z\xbc\xaf\x27\x1c", "7z archive", None), (b"Rar!", "RAR archive", None),
     (b"\x7fELF", "program", None), (b"<stata_dta>", "Stata data", "pd.read_stata({})"), (b"$FL2", "SPSS data", None),
-    (b"\0\0\0\0\0\0\0\0\0\0\0\0\xc2\xea\x81\x60", "SAS data", "pd.read_sas({})"), (b"RDX", "R data", None), (b"\x1f\x9d", "file compressed with compress", None),
+    (b"\0\0\0\0\0\0\0\0\0\0\0\0\xc2\xea\x81\x60", "SAS data", "pd.read_sas({})"),
+    (b"RDX", "R data", None), (b"\x1f\x9d", "file compressed with compress", None),
 )
 _PICKLES = tuple(b"\x80" + bytes((version,)) for version in range(2, 6))
 

@@ -87,7 +87,7 @@ def _code(sheet, path, layout, all_facts, labels, width, is_first):
     tokens = list(dict.fromkeys(token for column in all_facts for token in column.spellings if token not in cells.PANDAS_MISSING))[:20]
     if tokens:
         arguments["na_values"] = read_with.listed(map(read_with.quoted, tokens))
-    texts = {naming.name(column): "str" for column in all_facts if column.as_text}
-    if texts:
-        arguments["dtype"] = read_with.mapped(texts)
+    types = {naming.name(column): column.dtype for column in all_facts if column.dtype}
+    if types:
+        arguments["dtype"] = read_with.mapped(types)
     return read_with.call("read_excel", path, arguments)

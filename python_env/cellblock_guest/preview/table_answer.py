@@ -252,7 +252,9 @@ def _notes(answer, table, shape, found):
 
 def _is_index(columns_at_start, names):
     first = columns_at_start[0] if names == [""] else {}
-    return first.get("type") == "integer" and first.get("min") in (0, 1) and first["distinct"] > 1 and first["max"] - first["min"] + 1 == first["distinct"] and not first["missing"]
+    if first.get("type") != "integer" or first["missing"] or first.get("min") not in (0, 1) or first["distinct"] < 2:
+        return False
+    return first["max"] - first["min"] + 1 == first["distinct"]
 
 
 _TOTALS = frozenset("total totals sum subtotal gesamt summe insgesamt totaal totale toplam итого 合計 合计".split()) | {"grand total"}

@@ -50,7 +50,7 @@ class Column:
         self.present = [cell for cell in all_cells if cell.kind]
         self.missing = len(all_cells) - len(self.present)
         self.spellings = collections.Counter(str(cell) for cell in all_cells if not cell.kind)
-        self.as_text, self.notes = False, []
+        self.dtype, self.notes = None, []  # dtype: code, where pandas would choose another than the values have
 
     def describe(self, label):
         kinds = collections.Counter(cell.kind for cell in self.present)
@@ -85,6 +85,8 @@ class Column:
             return "integer" if all(type(cell.value) is int or cell.value.is_integer() for cell in self.present) else "number"
         if kind == "d":
             return self._type_of_times()
+        if kind == "b":
+            self.dtype = "object" if self.missing else None  # else they become 0.0 and 1.0
         return "boolean" if kind == "b" else "text"
 
     def _type_of_times(self):
@@ -110,7 +112,7 @@ class Column:
         numeric = [text for text in texts if numerals.PLAIN.match(text)]
         spelled = [text for text in texts[:2000] if numerals.read(text)]
         if any(len(text) > 1 and text[0] == "0" and text.isdigit() for text in numeric):
-            column["leading_zeros"] = self.as_text = True
+            column["leading_zeros"], self.dtype = True, "str"
             self.notes.append("Digits with leading zeros: read as text, or the zeros are lost.")
         elif numeric and len(numeric) == len(texts):
             self.notes.append("Numbers that are stored as text: pandas makes numbers of them.")

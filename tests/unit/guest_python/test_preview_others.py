@@ -230,6 +230,12 @@ class OtherTest(Case):
         with open("two.zip", "rb") as file:
             self.assertIn("damaged", self.assert_says(file.read()[:-30], "two.zip", kind="binary")["error"])
 
+    def test_a_packed_file_that_is_no_text_is_a_member(self):
+        with zipfile.ZipFile("f.zip", "w") as archive:
+            archive.writestr("inner.zip", b"PK\x03\x04" + os.urandom(500))
+        answer = preview.describe("f.zip")
+        self.assertEqual((answer["kind"], answer["members"]), ("archive", [{"name": "inner.zip", "size_bytes": 504}]))
+
     def test_archives_of_tar(self):
         for name, mode in (("f.tar", "w"), ("f.tar.gz", "w:gz"), ("f.tgz", "w:gz")):
             with tarfile.open(name, mode) as archive:

@@ -5,7 +5,7 @@ import unittest
 from preview_random import Table
 from preview_support import Case, problems
 
-TABLES = 120
+TABLES = 100
 
 
 class RandomTest(Case):
