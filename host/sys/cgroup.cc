@@ -14,6 +14,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "base/status_macros.h"
 #include "sys/files.h"
@@ -24,6 +25,8 @@ namespace {
 constexpr int kRemoveTries = 50;
 constexpr absl::Duration kRemovePause = absl::Milliseconds(2);
 constexpr int64_t kCpuPeriodMicroseconds = 100'000;
+constexpr char kOwnGroup[] = "/cellblock-supervisor";  // of a delegated v2 group
+constexpr int kAncestorsMax = 16;
 
 struct Hierarchies {
   std::string v2_mount;
@@ -84,6 +87,19 @@ bool HasControllers(const std::string& folder) {
   return true;
 }
 
+bool IsOwnOrStartedHere(pid_t pid) {
+  for (int i = 0; i < kAncestorsMax && pid > 0; ++i) {
+    if (pid == getpid()) return true;
+    if (pid == 1) return false;
+    const std::string status = ReadFile(absl::StrCat("/proc/", pid, "/status"), 65536).value_or("");
+    const size_t at = status.find("\nPPid:\t");
+    if (at == std::string::npos) return true;  // it has ended
+    const std::string rest = status.substr(at + 7);
+    if (!absl::SimpleAtoi(rest.substr(0, rest.find('\n')), &pid)) return false;
+  }
+  return false;
+}
+
 void RemoveGroup(const std::string& path) {
   if (access(path.c_str(), F_OK) != 0) return;
   for (int i = 0; i < kRemoveTries; ++i) {
@@ -98,6 +114,23 @@ void RemoveGroup(const std::string& path) {
 }
 
 }  // namespace
+
+absl::Status MakeWayIn(const std::string& group) {
+  CELLBLOCK_ASSIGN_OR_RETURN(const std::string text, ReadFile(group + "/cgroup.procs", 1 << 20));
+  std::vector<pid_t> pids;
+  for (absl::string_view word : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+    pid_t pid = 0;
+    if (!absl::SimpleAtoi(word, &pid) || !IsOwnOrStartedHere(pid)) return absl::FailedPreconditionError(absl::StrCat("cgroup ", group, " holds process ", word, " too, which is none of ours to move"));
+    pids.push_back(pid);
+  }
+  const std::string own = group + kOwnGroup;
+  if (mkdir(own.c_str(), 0755) != 0 && errno != EEXIST) return ErrnoStatus(absl::StrCat("make cgroup ", own));
+  for (const pid_t pid : pids) {
+    const absl::Status moved = WriteFile(own + "/cgroup.procs", absl::StrCat(pid));
+    if (!moved.ok() && IsOwnOrStartedHere(pid) && kill(pid, 0) == 0) return moved;
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<std::unique_ptr<CgroupParent>> CgroupParent::Create(const std::string& name, const std::function<void(const std::string&)>& registered) {
   Hierarchies found = FindHierarchies();
@@ -122,9 +155,16 @@ absl::StatusOr<std::unique_ptr<CgroupParent>> CgroupParent::Create(const std::st
   if (found.v2_mount.empty()) return absl::FailedPreconditionError("no cgroup file system with the memory and pids controllers is mounted");
   parent->version_ = 2;
   absl::Status last = absl::FailedPreconditionError("the memory, pids and cpu controllers are not delegated to this user");
-  for (const std::string& above : {found.v2_mount + found.own[""], found.v2_mount}) {
+  // The second Host of a process finds it moved by the first.
+  const std::string own(absl::StripSuffix(found.own[""], kOwnGroup));
+  for (const std::string& above : {found.v2_mount + own, found.v2_mount}) {
     if (!HasControllers(above)) continue;
-    absl::Status enabled = WriteFile(above + "/cgroup.subtree_control", "+memory +pids +cpu");
+    const auto enable = [&above] { return WriteFile(above + "/cgroup.subtree_control", "+memory +pids +cpu"); };
+    absl::Status enabled = enable();
+    if (!enabled.ok() && access((above + "/cgroup.procs").c_str(), W_OK) == 0) {
+      const absl::Status made_way = MakeWayIn(above);
+      enabled = made_way.ok() ? enable() : made_way;
+    }
     if (!enabled.ok()) {
       last = enabled;
       continue;

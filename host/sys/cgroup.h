@@ -24,6 +24,11 @@ struct CgroupLimits {
   int cpus = 0;
 };
 
+// A v2 group that holds processes hands no controllers down (admin-guide/cgroup-v2.rst, "No Internal Process Constraint"). In one that is
+// delegated to this process alone, as to a service with Delegate=, this process and those that it has started move to a group below it,
+// beside the sessions'. Whoever else is there is not ours to move: kFailedPrecondition names the first.
+absl::Status MakeWayIn(const std::string& group);
+
 // The supervisor's own folder(s), in which sessions' groups are made. Thread-safe.
 class CgroupParent {
  public:

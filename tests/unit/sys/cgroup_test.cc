@@ -2,6 +2,7 @@
 #include "sys/cgroup.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "sys/files.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/signal_child.h"
 #include "tests/support/status_matchers.h"
@@ -128,6 +130,59 @@ TEST_F(CgroupTest, CountsTheCpuOfProcessesThatNobodyWaitsFor) {
 }
 
 TEST_F(CgroupTest, TellsWhatToSweepBeforeItIsMade) { EXPECT_GE(told_.size(), parent_->folders().size()); }
+
+// A group of this test's on v2, which needs no controllers for this; empty where none can be made.
+std::string MakeV2Group() {
+  for (const char* mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
+    const std::string group = absl::StrCat(mount, "/cellblock-test-way-", getpid());
+    if (access(absl::StrCat(mount, "/cgroup.controllers").c_str(), F_OK) == 0 && mkdir(group.c_str(), 0755) == 0) return group;
+  }
+  return "";
+}
+
+bool Join(const std::string& group) { return WriteFile(group + "/cgroup.procs", absl::StrCat(getpid())).ok(); }
+
+// 0: it made way and stands below; 1: it was refused and stands where it stood.
+int MakeWayInChild(const std::string& group) {
+  if (!Join(group)) return 10;
+  const pid_t helper = fork();
+  if (helper == 0) {
+    pause();
+    _exit(0);
+  }
+  const absl::Status made = MakeWayIn(group);
+  const std::string own = ReadFile("/proc/self/cgroup", 65536).value_or("");
+  const std::string helpers = ReadFile(absl::StrCat("/proc/", helper, "/cgroup"), 65536).value_or("");
+  const bool below = own.find("/cellblock-supervisor\n") != std::string::npos && helpers.find("/cellblock-supervisor\n") != std::string::npos;
+  kill(helper, SIGKILL);
+  waitpid(helper, nullptr, 0);
+  return made.ok() && below ? 0 : absl::IsFailedPrecondition(made) && !below ? 1 : 2;
+}
+
+TEST(MakeWayTest, MovesThisProcessAndItsOwnAndNobodyElse) {
+  CELLBLOCK_SKIP_UNDER_THREAD_SANITIZER();
+  const std::string group = MakeV2Group();
+  if (group.empty()) GTEST_SKIP() << "missing kernel feature: a v2 cgroup this user may write";
+  int status = 0;
+  pid_t child = fork();
+  if (child == 0) _exit(MakeWayInChild(group));
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  // With somebody else in it.
+  const pid_t stranger = fork();
+  if (stranger == 0) {
+    pause();
+    _exit(0);
+  }
+  ASSERT_THAT(WriteFile(group + "/cgroup.procs", absl::StrCat(stranger)), IsOk());
+  child = fork();
+  if (child == 0) _exit(MakeWayInChild(group));
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  kill(stranger, SIGKILL);
+  waitpid(stranger, nullptr, 0);
+  for (int i = 0; i < 100 && (rmdir((group + "/cellblock-supervisor").c_str()), rmdir(group.c_str())) != 0; ++i) usleep(10'000);
+}
 
 }  // namespace
 }  // namespace cellblock::sys
