@@ -6,6 +6,10 @@ install(TARGETS cellblock_host EXPORT cellblockTargets LIBRARY DESTINATION ${CMA
 install(PROGRAMS $<TARGET_FILE:cellblock-guest> $<TARGET_FILE:cellblock-init> DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/cellblock)
 install(DIRECTORY "${CMAKE_BINARY_DIR}/guest" DESTINATION ${CMAKE_INSTALL_DATADIR}/cellblock)
 install(DIRECTORY policies DESTINATION ${CMAKE_INSTALL_DATADIR}/cellblock FILES_MATCHING PATTERN "*.yaml")
+# The unit names the program where it is installed, which `cmake --install --prefix` says last.
+install(CODE "get_filename_component(bin \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\" ABSOLUTE)
+  configure_file(\"${PROJECT_SOURCE_DIR}/tools/systemd/cellblock.service.in\" \"${CMAKE_BINARY_DIR}/cellblock.service\" @ONLY)")
+install(FILES "${CMAKE_BINARY_DIR}/cellblock.service" DESTINATION lib/systemd/system)
 install(EXPORT cellblockTargets NAMESPACE cellblock:: DESTINATION ${package_folder})
 configure_package_config_file(tools/cmake/cellblockConfig.cmake.in "${CMAKE_BINARY_DIR}/cellblockConfig.cmake" INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file("${CMAKE_BINARY_DIR}/cellblockConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
