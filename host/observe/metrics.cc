@@ -198,7 +198,7 @@ void Metrics::Refused(absl::string_view verb, absl::string_view session_id, cons
 
 void Metrics::FileMoved(absl::string_view verb, const service::SessionFacts& session, const service::Origin& origin, absl::string_view path, int64_t size_bytes) {
   files_.Add({{"verb", std::string(verb)}}).Increment();
-  if (verb == "put_file") file_bytes_.Add({{"direction", "in"}}).Increment(static_cast<double>(size_bytes));
+  if (verb == "put_file" || verb == "put_shared_file") file_bytes_.Add({{"direction", "in"}}).Increment(static_cast<double>(size_bytes));
   if (verb == "get_file") file_bytes_.Add({{"direction", "out"}}).Increment(static_cast<double>(size_bytes));
 }
 

@@ -13,6 +13,7 @@ import threading
 import time
 import unittest
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import server_test  # noqa: E402
 
