@@ -170,5 +170,15 @@ TEST(CommandLineTest, PolicyDoctorAndRepl) {
   EXPECT_TRUE(Parsed<ReplOptions>({"repl", "--no-history"}).no_history);
 }
 
+TEST(CommandLineTest, ServeTakesHowItIsWatched) {
+  const ServeOptions plain = Parsed<ServeOptions>({"serve"});
+  EXPECT_EQ(plain.log_format, LogFormat::kText);
+  EXPECT_FALSE(plain.metrics_open);
+  const ServeOptions watched = Parsed<ServeOptions>({"serve", "--log-format", "json", "--metrics-open"});
+  EXPECT_EQ(watched.log_format, LogFormat::kJson);
+  EXPECT_TRUE(watched.metrics_open);
+  EXPECT_THAT(WrongText({"serve", "--log-format", "xml"}), HasSubstr("--log-format xml: text or json is wanted"));
+}
+
 }  // namespace
 }  // namespace cellblock::app
