@@ -2,8 +2,10 @@
 #include "app/serve_command.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <filesystem>
@@ -152,6 +154,9 @@ class Server {
     if (options_.no_token) absl::StrAppend(&text, "no token is asked for: whoever reaches this address may run code\n");
     console_.Write(text);
     if (options_.log_format == LogFormat::kJson) log_.Note(absl::StrCat("serves on ", http_->address()));
+    if (const int64_t enough = SessionsForDescriptors(); enough < options_.sessions_max) {
+      log_.Note(absl::StrCat("open files are limited: enough for about ", enough, " sessions of --sessions ", options_.sessions_max, "; raise `ulimit -Hn` or LimitNOFILE="));
+    }
     const store::Journal::Recovered& found = journal_->recovered();
     if (found.sessions_died + found.executions_lost > 0) {
       log_.Note(absl::StrCat("the server before this one did not end in order: ", found.sessions_died, " sessions died with it, ", found.executions_lost, " calls are lost"));
@@ -173,6 +178,14 @@ class Server {
   }
 
  private:
+  // What this process may still open goes to sessions, but for its own files and its connections.
+  int64_t SessionsForDescriptors() const {
+    constexpr int64_t kOfASession = 20, kOfTheServer = 200;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_max == RLIM_INFINITY) return options_.sessions_max;
+    return std::max<int64_t>(0, (static_cast<int64_t>(limit.rlim_max) - kOfTheServer - options_.calls_max) / kOfASession);
+  }
+
   absl::Status PrepareAccess() {
     CELLBLOCK_ASSIGN_OR_RETURN(state_, StateFolder(context_.surroundings, options_.state));
     CELLBLOCK_RETURN_IF_ERROR(PrepareStateFolder(state_));

@@ -92,13 +92,14 @@ std::vector<std::function<void(Policy&)>> ChangesOfEveryField() {
   CHANGE(SESSION, session, 1, longer);
   CHANGE(SESSION, session, 2, next);
 #undef SESSION
-#define ARTIFACTS a, b, c, d, e, f
+#define ARTIFACTS a, b, c, d, e, f, g
   CHANGE(ARTIFACTS, artifacts, 0, texts);
   CHANGE(ARTIFACTS, artifacts, 1, texts);
   CHANGE(ARTIFACTS, artifacts, 2, next);
   CHANGE(ARTIFACTS, artifacts, 3, next);
   CHANGE(ARTIFACTS, artifacts, 4, next);
   CHANGE(ARTIFACTS, artifacts, 5, next);
+  CHANGE(ARTIFACTS, artifacts, 6, next);
 #undef ARTIFACTS
 #define FILES a, b
   CHANGE(FILES, files, 0, text);
