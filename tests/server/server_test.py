@@ -62,7 +62,9 @@ class Server:
         return self.process.returncode
 
 
-class ServerTest(unittest.TestCase):
+class Fixture(unittest.TestCase):
+    """One server for each test."""
+
     def setUp(self):
         self.state = tempfile.mkdtemp(prefix="cellblock-server-")
         self.addCleanup(shutil.rmtree, self.state, ignore_errors=True)
@@ -84,6 +86,28 @@ class ServerTest(unittest.TestCase):
             self.assertLess(time.monotonic(), end, "it did not become so")
             time.sleep(0.05)
 
+    def raw(self, *pieces, family=socket.AF_INET, address=None):
+        """What comes back until the server closes, for bytes that no client library would send."""
+        with socket.socket(family) as client:
+            client.settimeout(30)
+            client.connect(address or (self.server.host, self.server.port))
+            try:
+                for piece in pieces:
+                    client.sendall(piece)
+            except OSError:  # it may close before it has all
+                pass
+            answer = b""
+            while True:
+                try:
+                    more = client.recv(65536)
+                except ConnectionError:
+                    more = b""
+                if not more:
+                    return answer
+                answer += more
+
+
+class ServerTest(Fixture):
     def test_calls_share_variables_and_files_and_leave_artifacts(self):
         ask, session = self.server.ask, self.server.session()
         content = "a,b\n1,2\n3,4\n".encode()
@@ -243,26 +267,6 @@ class ServerTest(unittest.TestCase):
         self.problem(self.server.ask("GET", f"/v1/sessions/{session}/files/x"), 404, "file_not_found")
         self.problem(self.server.ask("GET", "/healthz", headers={"Host": "evil.example"}), 421, "host_not_served")
         self.problem(self.server.ask("GET", "/healthz", headers={"Origin": "https://evil.example"}), 403, "origin_not_allowed")
-
-    def raw(self, *pieces, family=socket.AF_INET, address=None):
-        """What comes back until the server closes, for bytes that no client library would send."""
-        with socket.socket(family) as client:
-            client.settimeout(30)
-            client.connect(address or (self.server.host, self.server.port))
-            try:
-                for piece in pieces:
-                    client.sendall(piece)
-            except OSError:  # it may close before it has all
-                pass
-            answer = b""
-            while True:
-                try:
-                    more = client.recv(65536)
-                except ConnectionError:
-                    more = b""
-                if not more:
-                    return answer
-                answer += more
 
     def test_bytes_that_are_no_good_request_are_refused(self):
         head = b"Host: localhost\r\nAuthorization: Bearer " + self.server.token.encode() + b"\r\n"

@@ -67,9 +67,7 @@ class Metrics:
             assert max(buckets) == (float("inf"), self.samples[(name + "_count", rest)]), name
 
 
-class WatchingTest(unittest.TestCase):
-    setUp, start, problem, wait, raw = (getattr(server_test.ServerTest, name) for name in ("setUp", "start", "problem", "wait", "raw"))
-
+class WatchingTest(server_test.Fixture):
     def metrics(self, token=None):
         answer, text = self.server.ask("GET", "/metrics", token=token)
         self.assertEqual((answer.status, answer.headers["Content-Type"]), (200, "text/plain; version=0.0.4; charset=utf-8"), text)
