@@ -113,7 +113,7 @@ TEST_F(WorkspaceTest, ReadsRegularFilesOnlyAndNeverBlocks) {
   ASSERT_EQ(symlink("/etc/passwd", (top_ + "/workspace/link").c_str()), 0);
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(UniqueFd target, sys::Open(top_ + "/target", O_RDWR | O_CREAT, 0600));
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(const UniqueFd plain, OpenFile(folder_.get(), "plain"));
-  EXPECT_THAT(sys::CopyAll(plain.get(), target.get(), 100), IsOkAndHolds(7));
+  EXPECT_THAT(sys::CopyAll(plain.get(), target.get(), 100), IsOk());
   EXPECT_EQ(sys::ReadFile(top_ + "/target", 100).value_or(""), "content");
   EXPECT_THAT(OpenFile(folder_.get(), "fifo"), StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("no regular file")));
   EXPECT_FALSE(OpenFile(folder_.get(), "link").ok());
