@@ -49,6 +49,7 @@ const std::map<std::string, Edge>& Edges() {
       {"artifacts.size", {"", "0", "1TiB", "1099511627777"}},
       {"artifacts.file_size", {"", "0", "1TiB", "1099511627777"}},
       {"artifacts.files", {"", "0", "100000", "100001"}},
+      {"artifacts.full_output", {"", "0", "1TiB", "1025GiB"}},
       {"artifacts.depth", {"0", "1", "64", "65"}},
       {"python.table_width", {"79", "80", "10000", "10001"}},
       {"python.table_columns", {"4", "5", "1000", "1001"}},
