@@ -99,8 +99,8 @@ const Route* Api::FindRoute(absl::string_view method, absl::string_view path, st
   return nullptr;
 }
 
-std::optional<HttpReply> Api::Refuse(const Route& route, const HttpRequest& request) const {
-  if (request.token == nullptr || IsOpen(route)) return std::nullopt;
+std::optional<HttpReply> Api::Refuse(const Route& route, bool metrics_open, const HttpRequest& request) {
+  if (request.token == nullptr || IsOpen(route, metrics_open)) return std::nullopt;
   if (route.metrics && request.token->metrics == service::MetricsAccess::kNo) {
     return ProblemReply(403, "metrics_not_allowed",
                         absl::StrCat("token ", request.token->name, " may not see the server's metrics, which tell of everybody's sessions; its operator can give it metrics: yes, or use a token with metrics: only"), request.id);

@@ -50,9 +50,10 @@ class Api {
   static const Route* FindRoute(absl::string_view method, absl::string_view path, std::vector<std::string>* captured, std::string* allowed);
 
   // Needs no token here.
-  bool IsOpen(const Route& route) const { return route.open || (route.metrics && options_.metrics_open); }
+  static bool IsOpen(const Route& route, bool metrics_open) { return route.open || (route.metrics && metrics_open); }
+  bool metrics_open() const { return options_.metrics_open; }
   // Whether the request's token may not have this route at all; what it may do there the service says.
-  std::optional<HttpReply> Refuse(const Route& route, const HttpRequest& request) const;
+  static std::optional<HttpReply> Refuse(const Route& route, bool metrics_open, const HttpRequest& request);
   // Answered also when as many requests are worked on as may: it waits for nothing.
   static bool IsQuick(const Route& route) { return route.open || route.metrics; }
   HttpReply Handle(const Route& route, HttpRequest& request);

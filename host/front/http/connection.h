@@ -21,16 +21,14 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/escaping.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "front/http/admission.h"
 #include "front/http/body_sink.h"
 #include "front/http/event_stream.h"
 #include "front/http/idle.h"
+#include "front/http/request_head.h"
 #include "front/http/server.h"
-#include "front/http/target.h"
 #include "front/http/vanished.h"
 #include "sys/random_id.h"
 
@@ -78,7 +76,6 @@ class Connection {
   using HeaderParser = boost::beast::http::request_parser<boost::beast::http::empty_body>;
   static constexpr size_t kPieceBytes = 64 * 1024;
   static constexpr size_t kDiscardBytesMax = 1 << 20;
-  static constexpr size_t kSessionBytesMax = 64;
   static constexpr auto kToken = boost::asio::experimental::as_tuple(boost::asio::use_awaitable);
 
   auto& lowest() { return boost::beast::get_lowest_layer(stream_); }
@@ -88,8 +85,7 @@ class Connection {
   boost::asio::awaitable<bool> ServeOne() {
     namespace http = boost::beast::http;
     HeaderParser header;
-    header.header_limit(static_cast<uint32_t>(state_->options.header_bytes_max));
-    header.body_limit(boost::none);
+    LimitHead(header, state_->options.header_bytes_max);
     Deadline(state_->options.idle_timeout);
     IdleConnections::Wait wait(state_->idle, static_cast<int>(lowest().socket().native_handle()));
     if (!wait.may_wait()) co_return false;
@@ -97,16 +93,19 @@ class Connection {
     wait.End();
     if (error) co_return co_await AnswerBadHeader(error);
     began_ = absl::Now();
-    HttpRequest request;
     version_ = header.get().version();
     keep_alive_ = header.get().keep_alive() && !state_->draining;
     is_head_ = header.get().method() == http::verb::head;
-    route_ = nullptr;
-    session_.clear();
     bytes_streamed_ = 0;
+    RequestHead head;
     HttpReply reply;
     bool body_left = true;
-    if (std::optional<HttpReply> refused = Begin(header.get(), &request); refused.has_value()) {
+    std::optional<HttpReply> refused = ReadHead(header.get(), state_->admission, state_->api.metrics_open(), &head);
+    HttpRequest& request = head.request;
+    route_ = head.route;
+    session_ = head.session;
+    expects_continue_ = head.expects_continue;
+    if (refused.has_value()) {
       reply = std::move(*refused);
       body_left = !header.is_done() && (header.chunked() || header.content_length().value_or(0) > 0);
     } else if (std::optional<HttpReply> failed = co_await ReadBody(header, &request, &body_left); failed.has_value()) {
@@ -140,53 +139,6 @@ class Connection {
     }
     co_await Discard();
     co_return false;
-  }
-
-  // The request without its body; a reply when it goes no further.
-  template <class Message>
-  std::optional<HttpReply> Begin(const Message& message, HttpRequest* request) {
-    namespace http = boost::beast::http;
-    auto field = [&](auto name) {
-      const auto value = message[name];
-      return std::string(value.data(), value.size());
-    };
-    request->method = std::string(message.method_string());
-    request->id = field("X-Request-Id");
-    if (request->id.empty() || request->id.size() > 128 || !std::all_of(request->id.begin(), request->id.end(), [](char c) { return c > 0x20 && c < 0x7f && c != '"' && c != '\\'; })) {
-      request->id = sys::RandomId("r-");
-    }
-    if (message.version() != 11 && message.version() != 10) return ProblemReply(505, "version_not_supported", "HTTP/1.1 is spoken here", request->id);
-    if (message.version() == 11 && message.count(http::field::host) != 1) return ProblemReply(400, "bad_request", "a request has one Host header", request->id);
-    if (message.count(http::field::authorization) > 1) return ProblemReply(400, "bad_request", "two Authorization headers", request->id);
-    Target target;
-    const auto raw = message.target();
-    if (!ParseTarget({raw.data(), raw.size()}, &target)) return ProblemReply(400, "bad_request", "the target is no path, or its percent-encoding is broken", request->id);
-    request->path = target.path;
-    request->query = std::move(target.query);
-    std::string allowed;
-    route_ = Api::FindRoute(request->method, request->path, &request->captured, &allowed);
-    if (std::optional<HttpReply> refused = state_->admission.Refuse(field(http::field::host), field(http::field::origin), field(http::field::authorization), route_ != nullptr && state_->api.IsOpen(*route_), request)) {
-      return refused;
-    }
-    if (route_ != nullptr) {
-      if (std::optional<HttpReply> refused = state_->api.Refuse(*route_, *request)) return refused;
-      if (absl::StartsWith(route_->pattern, "/v1/sessions/{id}")) session_ = request->captured.front().substr(0, kSessionBytesMax);
-    }
-    if (route_ == nullptr && !allowed.empty()) {
-      HttpReply reply = ProblemReply(405, "method_not_allowed", absl::StrCat("this path takes ", allowed), request->id);
-      reply.headers.emplace_back("Allow", allowed);
-      return reply;
-    }
-    if (route_ == nullptr) return ProblemReply(404, "no_such_path", "there is nothing at this path; /v1/openapi.json lists what there is", request->id);
-    request->accept = field(http::field::accept);
-    request->if_none_match = field(http::field::if_none_match);
-    request->if_range = field(http::field::if_range);
-    request->range = field(http::field::range);
-    request->content_type = field(http::field::content_type);
-    request->idempotency_key = field("Idempotency-Key");
-    if (request->idempotency_key.size() > 255) return ProblemReply(400, "invalid_request", "Idempotency-Key: at most 255 bytes", request->id);
-    expects_continue_ = absl::EqualsIgnoreCase(field(http::field::expect), "100-continue");
-    return std::nullopt;
   }
 
   // How the body is taken in; a reply when it is not.
