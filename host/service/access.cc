@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "base/status_macros.h"
+#include "policy/text.h"
 #include "sys/sha256.h"
 
 namespace cellblock::service {
@@ -24,9 +25,19 @@ bool IsHash(absl::string_view text) {
   return text.size() == kHexDigits && std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
+bool IsVisibleLine(absl::string_view text) {
+  while (!text.empty()) {
+    const policy::Character character = policy::NextCharacter(text);
+    if (character.bytes <= 0 || character.code < 0x20 || policy::IsHidden(character.code)) return false;
+    text.remove_prefix(static_cast<size_t>(character.bytes));
+  }
+  return true;
+}
+
 absl::Status Check(const Token& token) {
-  auto refuse = [&](absl::string_view why) { return absl::InvalidArgumentError(absl::StrCat("token \"", token.name, "\": ", why)); };
+  auto refuse = [&](absl::string_view why) { return absl::InvalidArgumentError(absl::StrCat("token ", policy::Shown(token.name), ": ", why)); };
   if (token.name.empty() || token.name.size() > 64) return absl::InvalidArgumentError("a token needs a name of 1 to 64 bytes");
+  if (!IsVisibleLine(token.name)) return refuse("a name is one line of visible text: it stands in logs");
   if (!IsHash(token.sha256)) return refuse("sha256 is 64 digits of 0-9 and a-f");
   for (int64_t count : {token.sessions_max, token.calls_max}) {
     if (count < 1 || count > kCountMax) return refuse(absl::StrCat("sessions_max and calls_max are from 1 to ", kCountMax));
@@ -50,8 +61,8 @@ absl::StatusOr<Tokens> Tokens::Create(std::vector<Token> tokens) {
   std::set<std::string> names, secrets;
   for (const Token& token : tokens) {
     CELLBLOCK_RETURN_IF_ERROR(Check(token));
-    if (!names.insert(token.name).second) return absl::InvalidArgumentError(absl::StrCat("two tokens are called \"", token.name, "\""));
-    if (!secrets.insert(token.sha256).second) return absl::InvalidArgumentError(absl::StrCat("token \"", token.name, "\" has the secret of another"));
+    if (!names.insert(token.name).second) return absl::InvalidArgumentError(absl::StrCat("two tokens are called ", policy::Shown(token.name)));
+    if (!secrets.insert(token.sha256).second) return absl::InvalidArgumentError(absl::StrCat("token ", policy::Shown(token.name), " has the secret of another"));
   }
   return Tokens(std::move(tokens));
 }
