@@ -1,9 +1,8 @@
-// See session_impl.h: files in and out of a session, between its calls. Supervisor; the workspace is the guest's and hostile.
+// See session_impl.h: files in and out of a session. Supervisor; the workspace is the guest's and hostile.
 #include <fcntl.h>
 
 #include <utility>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -29,22 +28,22 @@ absl::Status SessionImpl::CheckNotAttached(absl::string_view path) const {
   return absl::OkStatus();
 }
 
+// Files come and go without a turn: a call that runs may wait for one, and kept processes may touch the tree at any time anyway.
 absl::Status SessionImpl::PutFile(int source_fd, absl::string_view path) {
   CELLBLOCK_RETURN_IF_ERROR(CheckNotAttached(path));
-  CELLBLOCK_RETURN_IF_ERROR(WaitForTurn());
-  absl::Cleanup leave = [this] { queue_.Leave(); };
-  disk_.reset();
-  CELLBLOCK_RETURN_IF_ERROR(session::PutFile(jail_->workspace.get(), user_id_, source_fd, path, policy_.limits.file_bytes));
-  // What the caller put there is no artifact of the next call; what a kept process wrote meanwhile is. Should it fail, the next call
-  // lists the upload, which harms nobody.
+  CELLBLOCK_ASSIGN_OR_RETURN(const ReceivedFile file, ReceiveFile(jail_->workspace.get(), user_id_, source_fd, path, policy_.limits.file_bytes));
+  std::lock_guard<std::mutex> lock(files_mutex_);
+  CELLBLOCK_RETURN_IF_ERROR(PlaceFile(user_id_, file));
+  files_changed_ = true;
+  uploaded_bytes_ += file.bytes;
+  // What the caller put there is no artifact of a call; what a call makes of it is. Should it fail, the next call lists the upload, which
+  // harms nobody.
   if (snapshot_.has_value()) (void)collector_->Include(path, *snapshot_);
   return absl::OkStatus();
 }
 
 absl::Status SessionImpl::MakeFolder(absl::string_view path) {
-  CELLBLOCK_RETURN_IF_ERROR(WaitForTurn());
-  absl::Cleanup leave = [this] { queue_.Leave(); };
-  disk_.reset();
+  files_changed_ = true;
   return session::MakeFolder(jail_->workspace.get(), user_id_, path);
 }
 
@@ -59,9 +58,7 @@ absl::Status SessionImpl::GetFile(absl::string_view path, int target_fd) {
 
 absl::Status SessionImpl::RemoveFile(absl::string_view path) {
   CELLBLOCK_RETURN_IF_ERROR(CheckNotAttached(path));
-  CELLBLOCK_RETURN_IF_ERROR(WaitForTurn());
-  absl::Cleanup leave = [this] { queue_.Leave(); };
-  disk_.reset();
+  files_changed_ = true;
   return session::RemoveFile(jail_->workspace.get(), user_id_, path);
 }
 

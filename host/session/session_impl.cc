@@ -108,7 +108,8 @@ absl::StatusOr<Record> SessionImpl::ExecuteNow(absl::string_view code, const Exe
   } else if (!alive_) {
     record = Rejected("the session's interpreter has ended; restart the session (its files are kept)");
   } else {
-    if (!disk_.has_value() || kept_busy_) disk_ = supervise::ReadDiskUse(*jail_);
+    uploaded_bytes_ = 0;
+    if (files_changed_.exchange(false) || !disk_.has_value() || kept_busy_) disk_ = supervise::ReadDiskUse(*jail_);
     FullOutput full(policy_.artifacts, host_->store());
     absl::Status ran = RunCall(code, options, full, record);
     if (!ran.ok()) {
@@ -140,8 +141,8 @@ absl::Status SessionImpl::RunCall(absl::string_view code, const ExecuteOptions& 
   call.interrupt_fd = interrupt_.get();
   call.redact = redact_;
   if (policy_.artifacts.full_output_bytes > 0) call.on_whole_text = [&full](Event::Type stream, absl::string_view text) { full.Append(stream, text); };
-  uint64_t stale;
-  [[maybe_unused]] ssize_t got = read(interrupt_.get(), &stale, sizeof(stale));  // an interrupt while idle is nobody's
+  ForgetInterrupts();
+  if (options.on_started) options.on_started();
   {
     std::lock_guard<std::mutex> lock(watched_mutex_);
     DrainIdle();
@@ -235,7 +236,7 @@ void SessionImpl::CleanUpAfter(Record& record) {
 }
 
 void SessionImpl::FillReceipt(const Left& left, Record& record) {
-  record.receipt.written_bytes = std::max<int64_t>(0, left.disk.used_bytes - disk_->used_bytes) + record.receipt.output_bytes;
+  record.receipt.written_bytes = std::max<int64_t>(0, left.disk.used_bytes - disk_->used_bytes - uploaded_bytes_) + record.receipt.output_bytes;
   record.receipt.memory_peak_bytes = std::max<int64_t>(record.receipt.memory_peak_bytes, memory_.peak_bytes);
   if (cgroup_ == nullptr && worker_ != nullptr) {
     // The high-water mark is the process's: the call's own where the call has raised it.
@@ -250,6 +251,7 @@ void SessionImpl::FillReceipt(const Left& left, Record& record) {
 }
 
 void SessionImpl::CollectArtifacts(Record& record) {
+  std::lock_guard<std::mutex> lock(files_mutex_);
   if (!collector_.has_value() || !snapshot_.has_value()) return;
   absl::StatusOr<artifact::Collection> collection = collector_->Collect(*snapshot_, record.call);
   if (!collection.ok()) {
@@ -262,6 +264,11 @@ void SessionImpl::CollectArtifacts(Record& record) {
     if (!note.collected) record.denials.push_back({"artifact", note.path, note.text, 1});
   }
   snapshot_ = std::move(collection->after);
+}
+
+void SessionImpl::ForgetInterrupts() {
+  uint64_t stale;
+  [[maybe_unused]] ssize_t got = read(interrupt_.get(), &stale, sizeof(stale));
 }
 
 void SessionImpl::Interrupt() {

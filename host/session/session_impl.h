@@ -94,6 +94,7 @@ class SessionImpl : public Session, private supervise::Watched {
   void CleanUpAfter(Record& record);
   void Abandon(Record& record);
   void CollectArtifacts(Record& record);
+  void ForgetInterrupts();                 // an interrupt while idle is nobody's
   void FillReceipt(const Left& left, Record& record);
   bool Tick() override;
   void LookCloser() override;
@@ -118,6 +119,9 @@ class SessionImpl : public Session, private supervise::Watched {
   std::optional<artifact::Collector> collector_;
   std::optional<artifact::Snapshot> snapshot_;
   CallQueue queue_;
+  std::mutex files_mutex_;                 // snapshot_ and collector_: a call's artifacts against uploads while it runs
+  std::atomic<bool> files_changed_ = false;           // from outside, since disk_ was read
+  std::atomic<int64_t> uploaded_bytes_ = 0;           // since the call began
   std::atomic<bool> alive_ = false;
   std::atomic<bool> busy_ = false;
   std::atomic<bool> kept_busy_ = false;               // threads or processes live on after the last call

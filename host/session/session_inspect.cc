@@ -47,6 +47,7 @@ absl::StatusOr<std::string> SessionImpl::DescribeVariables() {
     busy_ = true;
   }
   absl::Cleanup idle = [this] { busy_ = false; };
+  ForgetInterrupts();
   Record record;
   absl::StatusOr<std::string> answer = Ask(*worker_, BeginMeter(), "variables", "", record);
   {
@@ -70,6 +71,7 @@ absl::StatusOr<std::string> SessionImpl::PreviewFile(absl::string_view path, int
   StartTimings timings;
   CELLBLOCK_ASSIGN_OR_RETURN(const std::unique_ptr<supervise::Worker> worker, MakeWorker(attached, &timings));
   supervise::CpuMeter meter({&worker->process(), &*jail_->process}, cgroup_.get());
+  ForgetInterrupts();
   Record record;
   return Ask(*worker, meter, "preview", absl::StrCat(rows, " ", path), record);
 }

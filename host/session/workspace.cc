@@ -103,27 +103,40 @@ void EmptyBelow(int folder, int depth, size_t& entries) {
 
 }  // namespace
 
-absl::Status PutFile(int workspace, uid_t owner, int source_fd, absl::string_view path_view, int64_t bytes_max) {
+absl::StatusOr<ReceivedFile> ReceiveFile(int workspace, uid_t owner, int source_fd, absl::string_view path_view, int64_t bytes_max) {
   CELLBLOCK_RETURN_IF_ERROR(artifact::CheckGivenPath(path_view));
   std::string path(path_view.data(), path_view.size());
   CELLBLOCK_RETURN_IF_ERROR(CheckSize(source_fd, path_view, bytes_max));
   size_t slash = path.rfind('/');
-  std::string name = path.substr(slash + 1);  // npos + 1 is 0
+  ReceivedFile file;
+  file.name = path.substr(slash + 1);  // npos + 1 is 0
   AsOwner as_owner(owner);
-  CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd folder, OpenFolder(workspace, slash == std::string::npos ? "" : path.substr(0, slash)));
+  CELLBLOCK_ASSIGN_OR_RETURN(file.folder, OpenFolder(workspace, slash == std::string::npos ? "" : path.substr(0, slash)));
   struct stat info;
-  if (fstatat(folder.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode)) return artifact::RefuseGivenPath(path_view, "a folder of that name exists");
-  // Written under a name of its own and moved over the old file: a reader sees the old one or the new one, whole.
-  std::string temporary = absl::StrCat(".cellblock-upload-", getpid(), "-", syscall(SYS_gettid));
-  unlinkat(folder.get(), temporary.c_str(), 0);
-  CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd file, sys::OpenBeneath(folder.get(), temporary, O_WRONLY | O_CREAT | O_EXCL, 0644));
-  absl::Cleanup remove = [&] { unlinkat(folder.get(), temporary.c_str(), 0); };
-  absl::StatusOr<int64_t> copied = sys::CopyAll(source_fd, file.get(), bytes_max);
+  if (fstatat(file.folder.get(), file.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode)) return artifact::RefuseGivenPath(path_view, "a folder of that name exists");
+  absl::StatusOr<UniqueFd> content = sys::OpenBeneath(file.folder.get(), ".", O_WRONLY | O_TMPFILE, 0644);
+  if (!content.ok()) return Explain(content.status(), workspace, path_view);
+  file.content = *std::move(content);
+  absl::StatusOr<int64_t> copied = sys::CopyAll(source_fd, file.content.get(), bytes_max);
   if (absl::IsOutOfRange(copied.status())) return absl::ResourceExhaustedError(absl::StrCat("\"", path, "\" has ", std::string(copied.status().message()), ", which limits.file_size allows"));
   if (!copied.ok()) return Explain(copied.status(), workspace, path_view);
-  if (renameat(folder.get(), temporary.c_str(), folder.get(), name.c_str()) != 0) return sys::ErrnoStatus(absl::StrCat("place ", path));
-  std::move(remove).Cancel();
-  return absl::OkStatus();
+  file.bytes = *copied;
+  return file;
+}
+
+// link(2) replaces nothing: where the name is taken, the file gets another one first, for a moment.
+absl::Status PlaceFile(uid_t owner, const ReceivedFile& file) {
+  AsOwner as_owner(owner);
+  const std::string source = absl::StrCat("/proc/self/fd/", file.content.get());
+  if (linkat(AT_FDCWD, source.c_str(), file.folder.get(), file.name.c_str(), AT_SYMLINK_FOLLOW) == 0) return absl::OkStatus();
+  if (errno != EEXIST) return sys::ErrnoStatus(absl::StrCat("place ", file.name));
+  const std::string temporary = absl::StrCat(".cellblock-upload-", getpid(), "-", syscall(SYS_gettid));
+  unlinkat(file.folder.get(), temporary.c_str(), 0);
+  if (linkat(AT_FDCWD, source.c_str(), file.folder.get(), temporary.c_str(), AT_SYMLINK_FOLLOW) != 0) return sys::ErrnoStatus(absl::StrCat("place ", file.name));
+  if (renameat(file.folder.get(), temporary.c_str(), file.folder.get(), file.name.c_str()) == 0) return absl::OkStatus();
+  const absl::Status failed = sys::ErrnoStatus(absl::StrCat("place ", file.name));
+  unlinkat(file.folder.get(), temporary.c_str(), 0);
+  return failed;
 }
 
 absl::Status MakeFolder(int workspace, uid_t owner, absl::string_view path) {

@@ -22,8 +22,17 @@ inline constexpr int64_t kAttachedBytesMax = int64_t{1} << 40;
 inline constexpr size_t kEntriesRemovedMax = 100'000;
 
 // A path that is no plain relative one is refused (artifact/given_path.h).
-// `owner`: the outside id that new files belong to (as root; else the caller's own).
-absl::Status PutFile(int workspace, uid_t owner, int source_fd, absl::string_view path, int64_t bytes_max);
+// An upload comes in two steps: the bytes, which may take long, into a file that has no name yet, so that nobody sees or meddles with
+// half of it; then its name, at once, in place of what had that name. `owner`: the outside id that new files belong to (as root; else the
+// caller's own).
+struct ReceivedFile {
+  UniqueFd folder;
+  UniqueFd content;
+  std::string name;
+  int64_t bytes = 0;
+};
+absl::StatusOr<ReceivedFile> ReceiveFile(int workspace, uid_t owner, int source_fd, absl::string_view path, int64_t bytes_max);
+absl::Status PlaceFile(uid_t owner, const ReceivedFile& file);
 absl::Status MakeFolder(int workspace, uid_t owner, absl::string_view path);
 absl::Status RemoveFile(int workspace, uid_t owner, absl::string_view path);  // a folder with all that is in it, as EmptyFolder goes
 absl::StatusOr<UniqueFd> OpenFile(int workspace, absl::string_view path);  // a regular file, for reading

@@ -76,6 +76,22 @@ TEST_F(ConcurrencyTest, AnInterruptWhileIdleIsNobodys) {
   EXPECT_EQ(Value("x + 1"), "2");
 }
 
+TEST_F(ConcurrencyTest, AnInterruptFromTheVeryStartOfACallReachesIt) {
+  ExecuteOptions options;
+  options.on_started = [this] { session().Interrupt(); };
+  EXPECT_THAT(Run("import time\nend = time.monotonic() + 60\nwhile time.monotonic() < end: time.sleep(0.01)", options), Ended(CallStatus::kInterrupted, SessionState::kKept));
+  EXPECT_THAT(Run("1"), EndedWell()) << "and no other";
+  EXPECT_THAT(RunBash("sleep 60", options), Ended(CallStatus::kInterrupted, SessionState::kKept));
+}
+
+TEST_F(ConcurrencyTest, AnInterruptWhileIdleDoesNotReachTheNextLookAtVariables) {
+  Run("a = 1");
+  session().Interrupt();
+  const absl::StatusOr<std::string> variables = session().DescribeVariables();
+  ASSERT_THAT(variables, IsOk());
+  EXPECT_THAT(*variables, testing::HasSubstr("\"a\""));
+}
+
 TEST_F(ConcurrencyTest, InterruptsAtAnyMomentNeverHarmTheSession) {
   EXPECT_THAT(Run("x = 7"), EndedWell());
   for (int i = 0; i < 200; ++i) {

@@ -68,7 +68,7 @@ TEST_F(EventsTest, EventsComeWhileTheCellRuns) {
     }
     if (event.type == Event::Type::kStdout && waiting) {
       waiting = false;
-      EXPECT_THAT(Put(session(), "go", ""), StatusIs(absl::StatusCode::kResourceExhausted, testing::_));  // queue of none: the call runs
+      EXPECT_THAT(session().DescribeVariables(), StatusIs(absl::StatusCode::kResourceExhausted, testing::_));  // queue of none: the call runs
     }
   };
   Policy policy;

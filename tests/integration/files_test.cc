@@ -71,6 +71,42 @@ TEST_F(FilesTest, AFileIsTheSessionsOwnToChange) {
   EXPECT_EQ(content, "xy");
 }
 
+TEST_F(FilesTest, AnUploadReachesTheCallThatRunsWholeAndIsNoArtifactOfIt) {
+  const std::string content(3 << 20, 'x');
+  Policy policy;
+  policy.session.queue = 0;  // an upload takes no turn
+  Use(policy);
+  ExecuteOptions options;
+  options.on_event = [&](const Event& event, const Record&) {
+    if (event.type == Event::Type::kStdout && event.text == "ready\n") {
+      EXPECT_THAT(Put(session(), "in/go.bin", content), IsOk());
+    }
+  };
+  const Record record = Run(
+      "import os, time\nopen('made.txt', 'w').write('by the call')\nprint('ready', flush=True)\nend = time.monotonic() + 60\n"
+      "while not os.path.exists('in/go.bin') and time.monotonic() < end: time.sleep(0.001)\n"
+      "print(os.path.getsize('in/go.bin'), sorted(os.listdir('in')))",
+      options);
+  EXPECT_THAT(record, EndedWell());
+  EXPECT_EQ(record.stdout_text, absl::StrCat("ready\n", content.size(), " ['go.bin']\n"));
+  EXPECT_THAT(PathsOf(record.artifacts), testing::ElementsAre("made.txt"));
+  EXPECT_LT(record.receipt.written_bytes, 1 << 20) << "the call did not write it";
+  const Record changed = Run("open('in/go.bin', 'a').write('more')");
+  EXPECT_THAT(PathsOf(changed.artifacts), testing::ElementsAre("in/go.bin"));
+}
+
+TEST_F(FilesTest, AFileCanBeRemovedWhileACallRuns) {
+  ASSERT_THAT(Put(session(), "stop", ""), IsOk());
+  ExecuteOptions options;
+  options.on_event = [&](const Event& event, const Record&) {
+    if (event.type == Event::Type::kStdout) {
+      EXPECT_THAT(session().RemoveFile("stop"), IsOk());
+    }
+  };
+  const Record record = Run("import os, time\nprint('ready', flush=True)\nend = time.monotonic() + 60\nwhile os.path.exists('stop') and time.monotonic() < end: time.sleep(0.001)\nos.path.exists('stop')", options);
+  EXPECT_EQ(ValueText(record), "False");
+}
+
 TEST_F(FilesTest, AFolderIsNoFile) {
   EXPECT_THAT(Run("import os; os.mkdir('d'); open('f', 'w').close()"), EndedWell());
   EXPECT_THAT(Put(session(), "d", "x"), StatusIs(absl::StatusCode::kInvalidArgument, testing::HasSubstr("a folder of that name exists")));

@@ -56,6 +56,9 @@ struct ExecuteOptions {
   std::string file_name;                    // shown in tracebacks; empty: "Cell In[n]"
   std::vector<std::string> arguments;       // sys.argv[1:], or bash's $1 …; at most 1,000, 128 KiB together
   std::vector<std::pair<std::string, std::string>> environment;  // variables set for this call only; at most 128, 64 KiB together
+  // Called on the executing thread when the call has its turn: from now to its end Interrupt() reaches it, and no other call. Not for one
+  // that is rejected.
+  std::function<void()> on_started;
   // Called on the executing thread for each event as it happens; text arrives cut only at character borders.
   std::function<void(const Event&, const Record& so_far)> on_event;
 };
@@ -101,6 +104,7 @@ class Session {
   // New interpreter, same workspace.
   virtual absl::Status Restart() = 0;
 
+  // Files come and go at any time, also while a call runs: it sees a new file whole or not at all.
   // Copies a host file (read from `source_fd`, from its current offset to its end) to `path` below /workspace, replacing it.
   virtual absl::Status PutFile(int source_fd, absl::string_view path) = 0;
   // Makes the folder, and those above it, that do not exist yet. kInvalidArgument: a file is in the way.

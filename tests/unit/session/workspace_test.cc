@@ -32,7 +32,11 @@ class WorkspaceTest : public ::testing::Test {
     absl::StatusOr<UniqueFd> write = sys::Open(source, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (!write.ok() || !sys::WriteAll(write->get(), content).ok()) return absl::InternalError("source");
     absl::StatusOr<UniqueFd> read = sys::Open(source, O_RDONLY);
-    return PutFile(folder_.get(), 0, read->get(), path, bytes_max);
+    return PutFrom(read->get(), path, bytes_max);
+  }
+  absl::Status PutFrom(int source, absl::string_view path, int64_t bytes_max) {
+    absl::StatusOr<ReceivedFile> file = ReceiveFile(folder_.get(), 0, source, path, bytes_max);
+    return file.ok() ? PlaceFile(0, *file) : file.status();
   }
   std::string Content(const std::string& path) { return sys::ReadFile(top_ + "/workspace/" + path, 1 << 20).value_or("(missing)"); }
   std::string top_;
@@ -67,6 +71,24 @@ TEST_F(WorkspaceTest, ReplacesWholeAndLeavesTheOldFileWhenItFails) {
   EXPECT_EQ(files.size(), 1u) << "no temporary file is left";
 }
 
+TEST_F(WorkspaceTest, AFileHasNoNameBeforeAllOfItIsThere) {
+  ASSERT_THAT(Put("a.csv", "old"), IsOk());
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  ASSERT_EQ(write(ends[1], "new", 3), 3);
+  close(ends[1]);
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(ReceivedFile file, ReceiveFile(folder_.get(), 0, ends[0], "a.csv", 10));
+  close(ends[0]);
+  EXPECT_EQ(file.bytes, 3);
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(std::vector<FileEntry> files, ListFiles(folder_.get()));
+  EXPECT_EQ(files.size(), 1u);
+  EXPECT_EQ(Content("a.csv"), "old");
+  ASSERT_THAT(PlaceFile(0, file), IsOk());
+  EXPECT_EQ(Content("a.csv"), "new");
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(files, ListFiles(folder_.get()));
+  EXPECT_EQ(files.size(), 1u);
+}
+
 TEST_F(WorkspaceTest, NeverWritesThroughALink) {
   ASSERT_EQ(mkdir((top_ + "/outside").c_str(), 0755), 0);
   ASSERT_EQ(symlink("../outside", (top_ + "/workspace/folder").c_str()), 0);
@@ -89,7 +111,7 @@ TEST_F(WorkspaceTest, AFileThatIsTooLargeNamesItsLimitAlone) {
   ASSERT_EQ(pipe(ends), 0);  // whose size nobody knows before
   ASSERT_EQ(write(ends[1], "123456", 6), 6);
   close(ends[1]);
-  EXPECT_THAT(PutFile(folder_.get(), 0, ends[0], "a", 5), StatusIs(absl::StatusCode::kResourceExhausted, testing::HasSubstr("limits.file_size")));
+  EXPECT_THAT(PutFrom(ends[0], "a", 5), StatusIs(absl::StatusCode::kResourceExhausted, testing::HasSubstr("limits.file_size")));
   close(ends[0]);
   EXPECT_EQ(Content("a"), "12345");
 }
