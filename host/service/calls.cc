@@ -20,7 +20,6 @@ namespace cellblock::service {
 namespace {
 
 constexpr absl::Duration kTryAgainSoon = absl::Seconds(1);
-constexpr size_t kPartialBytesMax = size_t{8} << 20;  // of the events that a poll shows; the record has them all
 
 absl::string_view LanguageName(Language language) { return language == Language::kBash ? "bash" : "python"; }
 
@@ -67,35 +66,60 @@ absl::StatusOr<Service::Accepted> Service::Accept(const Request& request, absl::
       return accepted;
     }
   }
-  absl::Status full;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    const auto other = running_.find(running.id);
-    if (other != running_.end()) return Accepted{other->second, true, std::nullopt};
-    int64_t& calls = calls_of_[request.token->name];
-    if (static_cast<int64_t>(running_.size()) >= options_.calls_max || calls >= request.token->calls_max) {
-      full = Error(absl::StatusCode::kResourceExhausted, "too_many_calls",
-                   absl::StrCat("as many calls run or wait as may (", std::min(options_.calls_max, request.token->calls_max), "): this one was not started; try again when one has ended"), kTryAgainSoon);
-    } else {
-      ++calls;
-      running_.emplace(running.id, accepted.running);
+  CELLBLOCK_ASSIGN_OR_RETURN(const RunningPtr other, Enter(accepted.running));
+  if (other != nullptr) return Accepted{other, true, std::nullopt};
+  if (keyed) {
+    absl::StatusOr<std::optional<CallAnswer>> answer = AnswerOfEntered(running);
+    if (!answer.ok() || answer->has_value()) {
+      Forget(running, answer.ok() ? absl::StatusOr<CallAnswer>(**answer) : answer.status());
+      CELLBLOCK_RETURN_IF_ERROR(answer.status());
+      accepted.answer = *std::move(*answer);
+      return accepted;
     }
   }
-  if (full.ok() && (keyed || detached)) {
-    // What can be asked for again stands in the journal before it starts.
-    store::ExecutionEntry entry;
-    entry.id = running.id;
-    entry.session_id = live->facts().id;
-    entry.language = std::string(LanguageName(wanted.language));
-    entry.code = wanted.code;
-    entry.accepted_at = running.accepted_at;
-    full = journal_.AddExecution(entry);
-    running.written = full.ok();
-    if (!full.ok()) Forget(running, full);
-  }
-  if (full.ok()) return accepted;
+  if (!keyed && !detached) return accepted;
+  // What can be asked for again stands in the journal before it starts.
+  store::ExecutionEntry entry;
+  entry.id = running.id;
+  entry.session_id = live->facts().id;
+  entry.language = std::string(LanguageName(wanted.language));
+  entry.code = wanted.code;
+  entry.accepted_at = running.accepted_at;
+  const absl::Status written = journal_.AddExecution(entry);
+  running.written = written.ok();
+  if (written.ok()) return accepted;
   if (keyed) (void)journal_.ForgetRequest(request.token->name, request.idempotency_key);
-  return full;
+  Forget(running, written);
+  return written;
+}
+
+// Null: it is among those that run or wait. Else the one that is there already under its id.
+absl::StatusOr<Service::RunningPtr> Service::Enter(const RunningPtr& running) {
+  const Request& request = running->request;
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto other = running_.find(running->id);
+  if (other != running_.end()) return other->second;
+  const auto found = calls_of_.find(request.token->name);
+  const int64_t calls = found == calls_of_.end() ? 0 : found->second;
+  if (static_cast<int64_t>(running_.size()) < options_.calls_max && calls < request.token->calls_max) {
+    ++calls_of_[request.token->name];
+    running_.emplace(running->id, running);
+    return RunningPtr();
+  }
+  // With the lock held: whoever enters under this key later finds that its claim is gone.
+  if (!request.idempotency_key.empty()) (void)journal_.ForgetRequest(request.token->name, request.idempotency_key);
+  return Error(absl::StatusCode::kResourceExhausted, "too_many_calls",
+               absl::StrCat("as many calls run or wait as may (", std::min(options_.calls_max, request.token->calls_max), "): this one was not started; try again when one has ended"), kTryAgainSoon);
+}
+
+// Between the claim of its key and its entry another request of that key may have run to its end, or been refused and given the key back.
+absl::StatusOr<std::optional<CallAnswer>> Service::AnswerOfEntered(const Running& running) {
+  CELLBLOCK_ASSIGN_OR_RETURN(const std::string id, Claim(running.request, running.id));
+  if (id != running.id) return Error(absl::StatusCode::kAborted, "request_in_progress", "the same request is being worked on; ask again for its answer", kTryAgainSoon);
+  absl::StatusOr<CallAnswer> answer = AnswerFromJournal(running.id);
+  if (absl::IsNotFound(answer.status())) return std::optional<CallAnswer>();
+  CELLBLOCK_RETURN_IF_ERROR(answer.status());
+  return std::optional<CallAnswer>(*std::move(answer));
 }
 
 void Service::Forget(Running& running, const absl::StatusOr<CallAnswer>& answer) {
@@ -142,8 +166,35 @@ absl::StatusOr<CallAnswer> Service::RunToEnd(const RunningPtr& running, const Ne
 
 bool Service::Begin(Running& running) {
   std::lock_guard<std::mutex> lock(running.mutex);
-  if (!running.cancelled) running.stage = Running::Stage::kStarted;
+  if (!running.cancelled) running.stage = Running::Stage::kTurn;
   return !running.cancelled;
+}
+
+// Whoever took it back since it got its turn could not reach it, and left it to be done here: once, for a second interrupt kills.
+void Service::Started(Running& running) {
+  std::lock_guard<std::mutex> lock(running.mutex);
+  running.stage = Running::Stage::kStarted;
+  if (running.cancelled) running.live->Interrupt();
+}
+
+ExecuteOptions Service::OptionsFor(Running& running, const NewCall& wanted) {
+  ExecuteOptions options;
+  options.id = running.id;
+  options.language = wanted.language;
+  options.timeout = wanted.timeout;
+  options.environment = wanted.environment;
+  options.on_started = [this, &running] { Started(running); };
+  options.on_event = wanted.on_event;
+  if (!running.detached) return options;
+  options.on_event = [&running, &wanted](const Event& event, const Record& so_far) {
+    if (wanted.on_event) wanted.on_event(event, so_far);
+    const std::string json = render::RenderEventJson(event, so_far);
+    std::lock_guard<std::mutex> lock(running.mutex);
+    // Nothing after the first that has no room: what is shown has no gaps.
+    running.events_cut = running.events_cut || running.events.size() + json.size() > kPartialEventsBytesMax;
+    if (!running.events_cut) absl::StrAppend(&running.events, running.events.empty() ? "" : ",", json);
+  };
+  return options;
 }
 
 absl::StatusOr<CallAnswer> Service::RunOnTurn(Running& running, const NewCall& wanted) {
@@ -167,21 +218,7 @@ absl::StatusOr<CallAnswer> Service::RunOnTurn(Running& running, const NewCall& w
   CallFacts facts = {running.live->facts(), running.request.id, running.id, LanguageName(wanted.language), wanted.code, absl::Now() - running.accepted_at};
   for (Observer* observer : observers_) observer->CallStarted(facts);
 
-  ExecuteOptions options;
-  options.id = running.id;
-  options.language = wanted.language;
-  options.timeout = wanted.timeout;
-  options.environment = wanted.environment;
-  options.on_event = wanted.on_event;
-  if (running.detached) {
-    options.on_event = [&running, &wanted](const Event& event, const Record& so_far) {
-      if (wanted.on_event) wanted.on_event(event, so_far);
-      const std::string json = render::RenderEventJson(event, so_far);
-      std::lock_guard<std::mutex> lock(running.mutex);
-      if (running.events.size() + json.size() <= kPartialBytesMax) absl::StrAppend(&running.events, running.events.empty() ? "" : ",", json);
-    };
-  }
-  absl::StatusOr<Record> record = turn->session().Execute(wanted.code, options);
+  absl::StatusOr<Record> record = turn->session().Execute(wanted.code, OptionsFor(running, wanted));
   {
     std::lock_guard<std::mutex> lock(running.mutex);
     running.stage = Running::Stage::kOver;
@@ -267,7 +304,7 @@ void Service::CancelExecution(const std::string& id) {
   }
   running->live->Cancel(running->ticket);
   std::lock_guard<std::mutex> lock(running->mutex);
-  running->cancelled = true;
+  running->cancelled = true;               // noticed where it starts, unless it has
   if (running->stage == Running::Stage::kStarted) running->live->Interrupt();
 }
 
@@ -288,6 +325,7 @@ absl::StatusOr<CallInfo> Service::GetExecution(const Request& request, absl::str
     std::lock_guard<std::mutex> lock(running->mutex);
     info.state = running->stage == Running::Stage::kWaiting ? "waiting" : "running";
     info.events_json = absl::StrCat("[", running->events, "]");
+    info.events_truncated = running->events_cut;
     return info;
   }
   absl::StatusOr<store::ExecutionEntry> entry = journal_.GetExecution(id);

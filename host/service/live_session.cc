@@ -64,9 +64,11 @@ void LiveSession::WaitForTurn() {
   while (!turn_.wait_for(lock, patience, [&] { return !taken_; })) session_->Interrupt();
 }
 
-void LiveSession::Use(absl::Time now) {
+absl::Status LiveSession::Use(absl::Time now) {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (ending_) return EndedLocked();
   lease_.Use(now);
+  return absl::OkStatus();
 }
 
 void LiveSession::Renew(absl::Time now, std::optional<absl::Duration> idle) {

@@ -29,7 +29,7 @@ class LiveSession {
   const SessionFacts& facts() const { return facts_; }
   const std::string& metadata_json() const { return metadata_json_; }
 
-  // Who has the turn alone runs calls, puts files, restarts.
+  // Who has the turn alone runs calls, looks at variables, restarts.
   class Turn {
    public:
     Turn(Turn&&) = default;
@@ -64,7 +64,8 @@ class LiveSession {
   // Once BeginEnd was called: until nobody has the turn any more. The session's processes end with this object.
   void WaitForTurn();
 
-  void Use(absl::Time now);                    // somebody used it
+  // Somebody used it, without a turn. session_ended once its end has begun.
+  absl::Status Use(absl::Time now);
   void Renew(absl::Time now, std::optional<absl::Duration> idle);
   std::string WhyOver(absl::Time now);         // see Lease
 
@@ -78,7 +79,7 @@ class LiveSession {
   Snapshot Look();
   void CountCall();
 
-  // For what needs no turn: listing and reading files, layers.
+  // For what needs no turn: files, layers.
   Session& session() { return *session_; }
 
  private:

@@ -24,10 +24,12 @@ struct Service::Running {
   bool written = false;                    // the journal knows of it
   LiveSession::Ticket ticket;
   std::mutex mutex;                        // of what follows
-  enum class Stage { kWaiting, kStarted, kOver } stage = Stage::kWaiting;  // kOver: an interrupt would be the next call's
-  bool cancelled = false;
+  // kTurn: its session does not take interrupts for it yet, or never will; kOver: an interrupt would be the next call's.
+  enum class Stage { kWaiting, kTurn, kStarted, kOver } stage = Stage::kWaiting;
+  bool cancelled = false;                  // before kStarted: it does not start, or is interrupted as it does
   std::condition_variable done;
   std::string events;                      // so far, as JSON, joined by commas
+  bool events_cut = false;                 // there were more
   std::shared_ptr<const absl::StatusOr<CallAnswer>> answer;
 };
 

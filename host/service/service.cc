@@ -249,8 +249,22 @@ absl::StatusOr<SessionInfo> Service::RestartSession(const Request& request, absl
 
 absl::Status Service::InterruptSession(const Request& request, absl::string_view id) {
   const absl::StatusOr<LivePtr> live = Find(request, id);
-  if (live.ok()) (*live)->Interrupt();
-  return NotedStatus("interrupt", id, request, live.status());
+  if (!live.ok()) return NotedStatus("interrupt", id, request, live.status());
+  std::vector<RunningPtr> calls;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [call_id, running] : running_) {
+      if (running->live == *live) calls.push_back(running);
+    }
+  }
+  for (const RunningPtr& running : calls) {
+    std::lock_guard<std::mutex> lock(running->mutex);
+    if (running->stage != Running::Stage::kTurn) continue;
+    running->cancelled = true;  // it is just starting, and is interrupted as soon as it can be
+    return absl::OkStatus();
+  }
+  (*live)->Interrupt();
+  return absl::OkStatus();
 }
 
 absl::Status Service::CloseSession(const Request& request, absl::string_view id) {

@@ -35,6 +35,7 @@ namespace cellblock::service {
 
 inline constexpr size_t kMetadataBytesMax = 16 * 1024;
 inline constexpr size_t kCellsMax = 1000;          // of one RunCells
+inline constexpr size_t kPartialEventsBytesMax = size_t{8} << 20;  // of the events that a poll shows
 
 struct ServiceOptions {
   int64_t sessions_max = 256;                      // live at once, of all tokens
@@ -103,6 +104,7 @@ struct CallInfo {
   absl::Time accepted_at;
   std::string record_json;                         // once it is done
   std::string events_json;                         // else, of a detached one: a list, so far; the first 8 MiB
+  bool events_truncated = false;                   // there are more than that; the record will have them
   std::string reason;                              // lost: why
 };
 
@@ -219,9 +221,13 @@ class Service {
     std::optional<CallAnswer> answer;              // it has run
   };
   absl::StatusOr<Accepted> Accept(const Request& request, absl::string_view session_id, const NewCall& wanted, bool detached);
+  absl::StatusOr<RunningPtr> Enter(const RunningPtr& running);
+  absl::StatusOr<std::optional<CallAnswer>> AnswerOfEntered(const Running& running);
   absl::StatusOr<CallAnswer> RunToEnd(const RunningPtr& running, const NewCall& wanted);
   absl::StatusOr<CallAnswer> RunOnTurn(Running& running, const NewCall& wanted);
   bool Begin(Running& running);                    // false: it was cancelled
+  void Started(Running& running);                  // from now on interrupts reach it
+  ExecuteOptions OptionsFor(Running& running, const NewCall& wanted);
   void Keep(Running& running, Record& record, CallAnswer& answer);
   void Forget(Running& running, const absl::StatusOr<CallAnswer>& answer);
   absl::StatusOr<CallAnswer> WaitFor(Running& running);

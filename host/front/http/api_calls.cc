@@ -120,6 +120,7 @@ HttpReply Api::GetExecution(HttpRequest& request) {
   json.Time(call->accepted_at);
   json.Key("events");
   json.JsonOrString(call->events_json.empty() ? "[]" : call->events_json);
+  json.Member("events_truncated", call->events_truncated);
   json.EndObject();
   return reply;
 }
