@@ -34,15 +34,21 @@ void JsonLines::Rotate() {
     const std::string from = i == 1 ? path_ : absl::StrCat(path_, ".", i - 1);
     rename(from.c_str(), absl::StrCat(path_, ".", i).c_str());  // the oldest is replaced; one that is not there does not matter
   }
-  if (absl::Status opened = Reopen(); !opened.ok()) Log(LogLevel::kError, absl::StrCat("log ", path_, ": ", opened.message()));
+  absl::Status opened = Reopen();
+  if (opened.ok()) return;
+  Log(LogLevel::kError, absl::StrCat("log ", path_, ": ", opened.message()));
+  bytes_ = 0;  // what is open goes on, under its new name: until it is full again, or every line would move the files once more
 }
 
 void JsonLines::Write(absl::string_view object) {
   const std::string line = absl::StrCat(object, "\n");
   std::lock_guard<std::mutex> lock(mutex_);
   if (path_ != "-" && bytes_ > 0 && bytes_ + static_cast<int64_t>(line.size()) > bytes_max_) Rotate();
+  const off_t end = path_ == "-" ? -1 : lseek(file_.get(), 0, SEEK_END);
   const absl::Status written = sys::WriteAll(path_ == "-" ? STDERR_FILENO : file_.get(), line);
-  bytes_ += static_cast<int64_t>(line.size());
+  if (written.ok()) bytes_ += static_cast<int64_t>(line.size());
+  // Without the part that a full disk has taken, or the next line would stand behind it.
+  if (!written.ok() && end >= 0 && ftruncate(file_.get(), end) != 0) bytes_ += static_cast<int64_t>(line.size());
   if (!written.ok() && !failing_) Log(LogLevel::kError, absl::StrCat("log ", path_, " takes no lines: ", written.message()));
   failing_ = !written.ok();
 }
