@@ -15,6 +15,7 @@ namespace cellblock::front {
 namespace {
 
 constexpr size_t kBoundaryBytesMax = 70;  // RFC 2046, section 5.1.1
+constexpr size_t kPaddingBytesMax = 70;   // white space between a boundary and its line's end
 
 bool IsBoundaryCharacter(char c) { return absl::ascii_isalnum(c) || absl::StrContains("'()+_,-./:=? ", absl::string_view(&c, 1)); }
 
@@ -78,11 +79,12 @@ absl::Status MultipartReader::Read(absl::string_view piece) {
 absl::StatusOr<bool> MultipartReader::Step() {
   switch (state_) {
     case State::kPreamble: {
+      // Both bounds look at positions, so that it does not matter how the body was cut.
       const size_t found = held_.find(delimiter_);
-      if (found == std::string::npos) {
-        if (held_.size() > kPartHeaderBytesMax) return absl::InvalidArgumentError("the multipart body does not begin with its boundary");
-        return false;
+      if (std::min(found, held_.size() - std::min(held_.size(), delimiter_.size())) > kPartHeaderBytesMax) {
+        return absl::InvalidArgumentError("the multipart body does not begin with its boundary");
       }
+      if (found == std::string::npos) return false;
       held_.erase(0, found + delimiter_.size());
       state_ = State::kAfterBoundary;
       return true;
@@ -93,8 +95,8 @@ absl::StatusOr<bool> MultipartReader::Step() {
         return true;
       }
       const size_t end = held_.find("\r\n");  // white space may stand before it
-      if (end == std::string::npos && held_.size() < kBoundaryBytesMax) return false;
-      if (end == std::string::npos || !absl::StripAsciiWhitespace(absl::string_view(held_).substr(0, end)).empty()) {
+      if (end == std::string::npos && held_.size() <= kPaddingBytesMax + 1) return false;
+      if (end > kPaddingBytesMax || !absl::StripAsciiWhitespace(absl::string_view(held_).substr(0, end)).empty()) {
         return absl::InvalidArgumentError("a multipart boundary is followed by something else than a line's end");
       }
       held_.erase(0, end);  // its CRLF is the first half of an empty header list's end
@@ -104,7 +106,7 @@ absl::StatusOr<bool> MultipartReader::Step() {
     case State::kHeaders: {
       const size_t end = held_.find("\r\n\r\n");
       if (end == std::string::npos || end > kPartHeaderBytesMax) {
-        if (held_.size() > kPartHeaderBytesMax) return absl::InvalidArgumentError(absl::StrCat("the headers of a part are longer than ", kPartHeaderBytesMax, " bytes"));
+        if (held_.size() > kPartHeaderBytesMax + 3) return absl::InvalidArgumentError(absl::StrCat("the headers of a part are longer than ", kPartHeaderBytesMax, " bytes"));
         return false;
       }
       CELLBLOCK_RETURN_IF_ERROR(BeginPart(absl::string_view(held_).substr(0, end)));

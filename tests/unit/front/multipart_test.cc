@@ -80,6 +80,23 @@ TEST(MultipartTest, RefusesPartsWithoutNamesLongHeadersAndTooManyParts) {
   EXPECT_FALSE(Read(std::string(3 * kPartHeaderBytesMax, 'x'), 4096, &got).ok());
 }
 
+// A bound that looked at what had just come would refuse in pieces what it takes as a whole.
+TEST(MultipartTest, BoundsDoNotDependOnHowTheBodyIsCut) {
+  const std::string part = "\r\nContent-Disposition: form-data; name=f\r\n\r\n1\r\n--b--";
+  const struct {
+    std::string body;
+    bool taken;
+  } cases[] = {{std::string(kPartHeaderBytesMax - 2, 'x') + "\r\n--b" + part, true}, {std::string(kPartHeaderBytesMax - 1, 'x') + "\r\n--b" + part, false},
+               {"--b" + std::string(70, ' ') + part, true},                           {"--b" + std::string(71, ' ') + part, false},
+               {"--b\r\nX: " + std::string(7000, 'x') + part, true},                  {"--b\r\nX: " + std::string(kPartHeaderBytesMax, 'x') + part, false}};
+  for (const auto& expected : cases) {
+    for (size_t piece : {size_t{1}, size_t{7}, size_t{4096}, expected.body.size()}) {
+      std::vector<Got> got;
+      EXPECT_EQ(Read(expected.body, piece, &got).ok(), expected.taken) << expected.body.substr(0, 10) << expected.body.size() << " in pieces of " << piece;
+    }
+  }
+}
+
 TEST(MultipartTest, FindsTheBoundaryOfAContentType) {
   EXPECT_EQ(*BoundaryOf("multipart/form-data; boundary=----x1"), "----x1");
   EXPECT_EQ(*BoundaryOf("Multipart/Form-Data; charset=utf-8; boundary=\"a b\""), "a b");
