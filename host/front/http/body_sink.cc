@@ -14,6 +14,7 @@
 namespace cellblock::front {
 
 absl::Status BodySink::BeginFile(absl::string_view path) {
+  if (files_.size() >= kFilesMax) return absl::InvalidArgumentError(absl::StrCat("at most ", kFilesMax, " files may come in one request"));
   ReceivedFile file;
   file.path = std::string(path);
   CELLBLOCK_ASSIGN_OR_RETURN(file.content, sys::Open(folder_, O_RDWR | O_TMPFILE, 0600));
@@ -36,7 +37,7 @@ absl::Status BodySink::BeginPart(const Part& part) {
   // The field's name is the file's path where it is none of ours, so that "-F data/a.csv=@x" can say where the file goes.
   if (part.is_file) return BeginFile(part.name == "file" || part.name == "files" || part.name == "files[]" ? part.file_name : part.name);
   if (part.name != "request") return absl::InvalidArgumentError("a multipart body has files and one field \"request\" with the JSON; another field has no meaning here");
-  if (!text_.empty()) return absl::InvalidArgumentError("the field \"request\" comes twice");
+  if (std::exchange(has_text_, true)) return absl::InvalidArgumentError("the field \"request\" comes twice");
   return absl::OkStatus();
 }
 

@@ -17,6 +17,8 @@
 
 namespace cellblock::front {
 
+inline constexpr size_t kFilesMax = 100;  // of one request: each holds a descriptor until the request is answered
+
 class BodySink {
  public:
   BodySink(std::string folder, size_t text_bytes_max) : folder_(std::move(folder)), text_bytes_max_(text_bytes_max) {}
@@ -36,6 +38,7 @@ class BodySink {
   const size_t text_bytes_max_;
   std::unique_ptr<MultipartReader> multipart_;
   bool in_file_ = false;
+  bool has_text_ = false;                                  // the field "request" has come
   std::string text_;
   std::vector<ReceivedFile> files_;
   std::optional<sys::Sha256> hash_;

@@ -1,5 +1,8 @@
 // The small parsers of the HTTP front: ranges, targets, hosts, bodies, events, admission.
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "front/http/admission.h"
 #include "front/http/api.h"
@@ -71,6 +74,129 @@ TEST(JsonBodyTest, TellsTheFirstThingThatIsWrong) {
     EXPECT_NE(problem(bad), "") << bad;
   }
   EXPECT_NE(problem((std::string(10'000, '[') + "1").c_str()), "");
+}
+
+TEST(TargetTest, EncodedDotsSlashesAndNulsAreBytesOfOnePartAndNothingMore) {
+  std::string text;
+  ASSERT_TRUE(DecodePercent("%2e%2E%2f%00%ff", &text));
+  EXPECT_EQ(text, std::string("../\0\xff", 5));
+  ASSERT_TRUE(DecodePercent("%C0%AE%C0%AE", &text));
+  EXPECT_EQ(text, "\xC0\xAE\xC0\xAE") << "an overlong form of a dot is none";
+  ASSERT_TRUE(DecodePercent("%2525", &text));
+  EXPECT_EQ(text, "%25") << "decoded once";
+  ASSERT_TRUE(DecodePercent("a+b", &text));
+  EXPECT_EQ(text, "a+b") << "a plus is a space in queries alone";
+  for (const std::string& all : {std::string("\0\x01 /?#[]@!$&'()*+,;=%\x7f\xff", 23), std::string("é数📈")}) {
+    ASSERT_TRUE(DecodePercent(EncodePercent(all), &text));
+    EXPECT_EQ(text, all);
+  }
+}
+
+TEST(TargetTest, OfANameThatComesTwiceTheLastValueCounts) {
+  Target target;
+  ASSERT_TRUE(ParseTarget("/x?a=1&a=2#a=3", &target));
+  EXPECT_EQ(target.query["a"], "2");
+  EXPECT_FALSE(ParseTarget("", &target));
+  EXPECT_FALSE(ParseTarget("x", &target));
+}
+
+struct Wanted {
+  std::string text = "unset";
+  bool flag = false;
+  std::optional<uint64_t> number;
+  std::optional<absl::Duration> seconds;
+  std::vector<std::pair<std::string, std::string>> texts;
+  std::string object = "unset";
+  std::string choice = "unset";
+  std::vector<std::string> list;
+};
+
+// What is wrong; "" when nothing is.
+std::string ReadAll(const std::string& json, Wanted* wanted) {
+  absl::StatusOr<JsonBody> body = JsonBody::Parse(json);
+  if (!body.ok()) return std::string(body.status().message());
+  body->Text("text", &wanted->text);
+  body->Flag("flag", &wanted->flag);
+  body->Number("number", &wanted->number);
+  body->Seconds("seconds", &wanted->seconds);
+  body->Texts("texts", &wanted->texts);
+  body->Object("object", &wanted->object);
+  body->OneOf("choice", {"a", "b"}, &wanted->choice);
+  body->List("list", 2, [&](JsonBody& item) { item.Require("name", item.Text("name", &wanted->list.emplace_back())); });
+  return std::string(body->Finish().message());
+}
+
+TEST(JsonBodyTest, ReadsEveryKindOfField) {
+  Wanted wanted;
+  EXPECT_EQ(ReadAll(R"({"text":"\u0000é\ud83d\udcc8","flag":true,"number":18446744073709551615,"seconds":0.5,"texts":{"A":"1"},"object":{"b":[null]},"choice":"b","list":[{"name":"x"},{"name":"y"}]})", &wanted), "");
+  EXPECT_EQ(wanted.text, std::string("\0é📈", 7));
+  EXPECT_TRUE(wanted.flag);
+  EXPECT_EQ(wanted.number, UINT64_MAX);
+  EXPECT_EQ(wanted.seconds, absl::Milliseconds(500));
+  EXPECT_EQ(wanted.texts, (std::vector<std::pair<std::string, std::string>>{{"A", "1"}}));
+  EXPECT_EQ(wanted.object, R"({"b":[null]})");
+  EXPECT_EQ(wanted.choice, "b");
+  EXPECT_EQ(wanted.list, (std::vector<std::string>{"x", "y"}));
+}
+
+TEST(JsonBodyTest, MissingFieldsAndNullsLeaveWhatWasThere) {
+  for (const char* json : {"", "{}", R"({"text":null,"flag":null,"number":null,"seconds":null,"texts":null,"object":null,"choice":null,"list":null})"}) {
+    Wanted wanted;
+    EXPECT_EQ(ReadAll(json, &wanted), "") << json;
+    EXPECT_EQ(wanted.text, "unset");
+    EXPECT_FALSE(wanted.number.has_value() || wanted.seconds.has_value());
+  }
+}
+
+TEST(JsonBodyTest, WrongTypesAndRangesAreToldByTheirField) {
+  const struct {
+    const char* json;
+    const char* told;
+  } cases[] = {{R"({"text":1})", "text: a text"},           {R"({"flag":"true"})", "flag: true or false"},      {R"({"flag":1})", "flag: true or false"},
+               {R"({"number":-1})", "number: a whole"},     {R"({"number":1.0})", "number: a whole"},           {R"({"number":18446744073709551616})", "number: a whole"},
+               {R"({"seconds":0})", "seconds: a number"},   {R"({"seconds":-0.1})", "seconds: a number"},       {R"({"seconds":2592000.1})", "seconds: a number"},
+               {R"({"seconds":1e999})", "seconds: a number"}, {R"({"seconds":"1"})", "seconds: a number"},      {R"({"texts":[]})", "texts: an object of texts"},
+               {R"({"texts":{"A":1}})", "texts.A: a text"}, {R"({"object":[]})", "object: an object"},          {R"({"choice":"c"})", "it takes a or b"},
+               {R"({"list":{}})", "a list of at most 2"},   {R"({"list":[{"name":"1"},{"name":"2"},{"name":"3"}]})", "a list of at most 2"},
+               {R"({"list":[1]})", "list[0]: an object"},   {R"({"list":[{"name":"1"},{"nam":"2"}]})", "list[1].name: is missing"},
+               {R"({"list":[{"name":"1","x":2}]})", "list[0].x: no such field"}, {R"({"other":1})", "other: no such field here; there are: choice, flag"}};
+  for (const auto& expected : cases) {
+    Wanted wanted;
+    EXPECT_NE(ReadAll(expected.json, &wanted).find(expected.told), std::string::npos) << expected.json << " gave: " << ReadAll(expected.json, &wanted);
+  }
+  Wanted wanted;
+  EXPECT_EQ(ReadAll(R"({"seconds":2592000})", &wanted), "") << "30 days themselves";
+}
+
+TEST(JsonBodyTest, NestsAsDeepAsItMayAndNoDeeper) {
+  auto nested = [](size_t depth) {  // the body itself and "object" count
+    return "{\"object\":{\"a\":" + std::string(depth - 2, '[') + std::string(depth - 2, ']') + "}}";
+  };
+  Wanted wanted;
+  EXPECT_EQ(ReadAll(nested(kJsonNestingMax), &wanted), "");
+  EXPECT_NE(ReadAll(nested(kJsonNestingMax + 1), &wanted), "");
+}
+
+TEST(EventTest, DataThatLooksLikeFieldsOrHoldsNulsStaysData) {
+  EXPECT_EQ(EncodeEvent("x", "", "event: y\n\nid: 2"), "event: x\ndata: event: y\ndata: \ndata: id: 2\n\n");
+  EXPECT_EQ(EncodeEvent("x", "", absl::string_view("a\0b", 3)), std::string("event: x\ndata: a\0b\n\n", 20));
+  EXPECT_EQ(EncodeEvent("x", "", ""), "event: x\ndata: \n\n");
+}
+
+TEST(EventTest, AStreamWakesItsReaderAndEndsWhenAllIsTaken) {
+  EventStream stream;
+  int woken = 0;
+  stream.OnChange([&] { ++woken; });
+  stream.Push("a");
+  stream.Push("b");
+  EXPECT_EQ(woken, 2);
+  stream.Close();
+  EXPECT_EQ(woken, 3);
+  EXPECT_FALSE(stream.finished());
+  EXPECT_EQ(stream.Take(), "ab");
+  EXPECT_TRUE(stream.finished());
+  stream.Push("c");
+  EXPECT_EQ(stream.Take(), "") << "nothing follows the end";
 }
 
 TEST(EventTest, CutsDataAtEveryKindOfLineEnd) { EXPECT_EQ(EncodeEvent("x", "1", "a\r\nb\rc\n"), "event: x\nid: 1\ndata: a\ndata: b\ndata: c\ndata: \n\n"); }
