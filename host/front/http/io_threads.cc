@@ -16,21 +16,34 @@ constexpr size_t kFreeThreads = 2;  // one waits for sockets, one answers what d
 
 IoThreads::IoThreads(int64_t blocked_max) : work_(boost::asio::make_work_guard(context_)), blocked_max_(blocked_max) {
   std::lock_guard<std::mutex> lock(mutex_);
-  for (size_t i = 0; i < kFreeThreads; ++i) SpawnLocked();
+  for (size_t i = 0; i < kFreeThreads; ++i) CELLBLOCK_CHECK(SpawnLocked());
 }
 
 IoThreads::~IoThreads() { Stop(); }
 
-void IoThreads::SpawnLocked() {
-  threads_.emplace_back([this] { context_.run(); });
+// By hand, since std::thread tells by an exception that the machine gives no more.
+bool IoThreads::SpawnLocked() {
+  auto run = [](void* self) -> void* {
+    static_cast<IoThreads*>(self)->context_.run();
+    return nullptr;
+  };
+  pthread_t thread;
+  if (pthread_create(&thread, nullptr, run, this) != 0) return false;
+  threads_.push_back(thread);
+  return true;
 }
 
 std::optional<IoThreads::Blocking> IoThreads::TryBlock() {
   std::lock_guard<std::mutex> lock(mutex_);
+  return TryBlockLocked();
+}
+
+std::optional<IoThreads::Blocking> IoThreads::TryBlockLocked() {
   if (blocked_ >= blocked_max_ || stopped_) return std::nullopt;
+  // Threads that were needed once stay: they sleep. Where there are no more, one at least must be left to answer.
+  const size_t others = static_cast<size_t>(blocked_) + 1;
+  if (threads_.size() < others + kFreeThreads && !SpawnLocked() && threads_.size() <= others) return std::nullopt;
   ++blocked_;
-  // Threads that were needed once stay: they sleep.
-  if (threads_.size() < static_cast<size_t>(blocked_) + kFreeThreads) SpawnLocked();
   return Blocking(this);
 }
 
@@ -42,16 +55,22 @@ void IoThreads::Unblock() {
   backlog_.erase(backlog_.begin());
 }
 
+// One lock over the try and the wait: with two, the last thread that blocks could end in between, and nobody would look again.
+std::optional<IoThreads::Blocking> IoThreads::TryBlockOrKeep(std::function<void()>& work) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::optional<Blocking> blocking = TryBlockLocked();
+  if (!blocking.has_value() && !stopped_) backlog_.push_back(std::move(work));
+  return blocking;
+}
+
 void IoThreads::Background(std::function<void()> work) {
   boost::asio::post(context_, [this, work = std::move(work)]() mutable {
-    if (const std::optional<Blocking> blocking = TryBlock(); blocking.has_value()) return work();
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (!stopped_) backlog_.push_back(std::move(work));
+    if (const std::optional<Blocking> blocking = TryBlockOrKeep(work); blocking.has_value()) work();
   });
 }
 
 void IoThreads::Stop() {
-  std::vector<std::thread> threads;
+  std::vector<pthread_t> threads;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     stopped_ = true;
@@ -60,7 +79,7 @@ void IoThreads::Stop() {
   }
   work_.reset();
   context_.stop();
-  for (std::thread& thread : threads) thread.join();
+  for (pthread_t thread : threads) pthread_join(thread, nullptr);
 }
 
 }  // namespace cellblock::front

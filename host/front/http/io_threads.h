@@ -3,13 +3,15 @@
 #ifndef CELLBLOCK_FRONT_HTTP_IO_THREADS_H_
 #define CELLBLOCK_FRONT_HTTP_IO_THREADS_H_
 
+#include <pthread.h>
+
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <thread>
+#include <utility>
 #include <vector>
 
 namespace cellblock::front {
@@ -22,7 +24,7 @@ class IoThreads {
 
   boost::asio::io_context& context() { return context_; }
 
-  // While it lives its thread may block. Not to be had when as many block as may.
+  // While it lives its thread may block. Not to be had when as many block as may, or the machine gives no thread to take its place.
   class Blocking {
    public:
     Blocking(Blocking&& other) noexcept : threads_(std::exchange(other.threads_, nullptr)) {}
@@ -44,14 +46,16 @@ class IoThreads {
   void Stop();
 
  private:
+  std::optional<Blocking> TryBlockLocked();
+  std::optional<Blocking> TryBlockOrKeep(std::function<void()>& work);
   void Unblock();
-  void SpawnLocked();
+  bool SpawnLocked();                      // false: the machine gives no more
 
   boost::asio::io_context context_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   const int64_t blocked_max_;
   std::mutex mutex_;                       // of what follows
-  std::vector<std::thread> threads_;
+  std::vector<pthread_t> threads_;
   int64_t blocked_ = 0;
   std::vector<std::function<void()>> backlog_;  // of Background, first come first
   bool stopped_ = false;
