@@ -75,11 +75,36 @@ class Connection {
   using Parser = boost::beast::http::request_parser<boost::beast::http::buffer_body>;
   using HeaderParser = boost::beast::http::request_parser<boost::beast::http::empty_body>;
   static constexpr size_t kPieceBytes = 64 * 1024;
+  static constexpr size_t kHeadPieceBytes = 4 * 1024;
   static constexpr size_t kDiscardBytesMax = 1 << 20;
   static constexpr auto kToken = boost::asio::experimental::as_tuple(boost::asio::use_awaitable);
 
   auto& lowest() { return boost::beast::get_lowest_layer(stream_); }
+  // When it is over, the stream is closed: nothing more can be said.
   void Deadline(absl::Duration duration) { lowest().expires_after(absl::ToChronoNanoseconds(duration)); }
+
+  // When it is over, what is being read ends with an error, and the client can be told. What the timer calls may come when this object
+  // is gone; all of it runs on the connection's strand.
+  class Patience {
+   public:
+    Patience(Connection& connection, absl::Duration duration) : timer_(connection.stream_.get_executor()), over_(std::make_shared<bool>(false)), reading_(std::make_shared<bool>(true)) {
+      connection.lowest().expires_never();
+      timer_.expires_after(absl::ToChronoNanoseconds(duration));
+      timer_.async_wait([lowest = &connection.lowest(), over = over_, reading = reading_](boost::beast::error_code error) {
+        if (error || !*reading) return;
+        *over = true;
+        lowest->cancel();
+      });
+    }
+    ~Patience() { *reading_ = false; }
+    Patience(const Patience&) = delete;
+    Patience& operator=(const Patience&) = delete;
+    bool over() const { return *over_; }
+
+   private:
+    boost::asio::steady_timer timer_;
+    const std::shared_ptr<bool> over_, reading_;
+  };
 
   // False: the connection is over.
   boost::asio::awaitable<bool> ServeOne() {
@@ -89,7 +114,7 @@ class Connection {
     Deadline(state_->options.idle_timeout);
     IdleConnections::Wait wait(state_->idle, static_cast<int>(lowest().socket().native_handle()));
     if (!wait.may_wait()) co_return false;
-    auto [error, bytes] = co_await http::async_read_header(stream_, buffer_, header, kToken);
+    const boost::beast::error_code error = co_await ReadHeader(header);
     wait.End();
     if (error) co_return co_await AnswerBadHeader(error);
     began_ = absl::Now();
@@ -120,6 +145,21 @@ class Connection {
     co_return more && !body_left;
   }
 
+  boost::asio::awaitable<boost::beast::error_code> ReadHeader(HeaderParser& header) {
+    namespace http = boost::beast::http;
+    CountingFeed<HeaderParser> feed(header);
+    while (true) {
+      const boost::beast::error_code error = feed.Take(buffer_);
+      if (feed.IsBeyondHead(state_->options.header_bytes_max)) co_return http::error::header_limit;
+      if (header.is_header_done()) co_return boost::beast::error_code();
+      if (error && error != http::error::need_more) co_return error;
+      auto [failed, bytes] = co_await stream_.async_read_some(buffer_.prepare(kHeadPieceBytes), kToken);
+      if (failed == boost::asio::error::eof) co_return header.got_some() ? http::error::partial_message : http::error::end_of_stream;
+      if (failed) co_return failed;
+      buffer_.commit(bytes);
+    }
+  }
+
   boost::asio::awaitable<bool> AnswerBadHeader(boost::beast::error_code error) {
     namespace http = boost::beast::http;
     HttpRequest request;
@@ -130,7 +170,7 @@ class Connection {
     route_ = nullptr;
     session_.clear();
     began_ = absl::Now();
-    if (error == http::error::header_limit || error == http::error::buffer_overflow) {
+    if (error == http::error::header_limit) {
       co_await Send(request, ProblemReply(431, "headers_too_large", absl::StrCat("the request's headers are longer than ", state_->options.header_bytes_max, " bytes"), request.id));
     } else if (error.category() == http::make_error_code(http::error::bad_method).category() && error != http::error::end_of_stream && error != http::error::partial_message) {
       co_await Send(request, ProblemReply(400, "bad_request", absl::StrCat("this is no HTTP request: ", error.message()), request.id));
@@ -176,22 +216,22 @@ class Connection {
     }
     Parser parser(std::move(header));
     parser.body_limit(bytes_max);
+    CountingFeed<Parser> feed(parser);
     uint64_t received = 0;
     const absl::Time start = absl::Now();
     while (has_body && !parser.is_done()) {
       if (piece_ == nullptr) piece_ = std::make_unique<std::array<char, kPieceBytes>>();
       parser.get().body().data = piece_->data();
       parser.get().body().size = kPieceBytes;
-      Deadline(state_->options.transfer_timeout);
-      auto [error, bytes] = co_await http::async_read_some(stream_, buffer_, parser, kToken);
+      boost::beast::error_code error = feed.Take(buffer_);
       const size_t count = kPieceBytes - parser.get().body().size;
       received += count;
       if (error == http::error::body_limit) co_return too_large();
-      if (error && error != http::error::need_buffer) {
-        const bool slow = error == boost::beast::error::timeout;
-        co_return ProblemReply(slow ? 408 : 400, slow ? "too_slow" : "bad_request", slow ? "the body did not come in time" : absl::StrCat("the body was cut short: ", error.message()), request->id);
-      }
+      if (feed.IsBeyondBody(received)) co_return ProblemReply(400, "bad_request", "the body has far more chunks, extensions or trailers than bytes", request->id);
+      if (error && error != http::error::need_buffer && error != http::error::need_more) co_return ProblemReply(400, "bad_request", absl::StrCat("the body is cut into chunks wrongly: ", error.message()), request->id);
       if (absl::Status status = sink.Write({piece_->data(), count}); !status.ok()) co_return ProblemReply(status, request->id);
+      if (error != http::error::need_more) continue;
+      if (std::optional<HttpReply> failed = co_await ReadMore(*request); failed.has_value()) co_return failed;
       const absl::Duration elapsed = absl::Now() - start;
       if (elapsed > state_->options.transfer_timeout && static_cast<double>(received) < absl::ToDoubleSeconds(elapsed) * static_cast<double>(state_->options.bytes_per_second_min)) {
         co_return ProblemReply(408, "too_slow", absl::StrCat("the body came slower than ", state_->options.bytes_per_second_min, " bytes a second"), request->id);
@@ -200,6 +240,16 @@ class Connection {
     *body_left = false;
     bytes_in_ = static_cast<int64_t>(received);
     if (absl::Status status = sink.Finish(request); !status.ok()) co_return ProblemReply(status, request->id);
+    co_return std::nullopt;
+  }
+
+  // More of a body, into the buffer; a reply when none comes.
+  boost::asio::awaitable<std::optional<HttpReply>> ReadMore(const HttpRequest& request) {
+    const Patience patience(*this, state_->options.transfer_timeout);
+    auto [error, bytes] = co_await stream_.async_read_some(buffer_.prepare(kPieceBytes), kToken);
+    buffer_.commit(bytes);
+    if (patience.over()) co_return ProblemReply(408, "too_slow", "the body did not come in time", request.id);
+    if (error) co_return ProblemReply(400, "bad_request", absl::StrCat("the body was cut short: ", error.message()), request.id);
     co_return std::nullopt;
   }
 

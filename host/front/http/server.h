@@ -38,7 +38,7 @@ struct HttpServerOptions {
   std::vector<std::string> hosts;             // names in Host beside the address and, on loopback, localhost
   std::vector<std::string> origins;           // of pages that may call, "https://example.org"; none: no page may
   std::string incoming_folder;
-  size_t header_bytes_max = 32 * 1024;
+  size_t header_bytes_max = 32 * 1024;        // of a request's head, its first line included
   size_t json_bytes_max = size_t{16} << 20;
   int64_t upload_bytes_max = int64_t{16} << 30;
   size_t connections_max = 2048;
