@@ -1,6 +1,9 @@
 // See command_line.h.
 #include "app/command_line.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
@@ -246,10 +249,19 @@ absl::Status ReadListen(const std::string& text, ServeOptions* options) {
   std::string address = has_address ? text.substr(0, colon) : options->address;
   if (absl::StartsWith(address, "[") && absl::EndsWith(address, "]")) address = address.substr(1, address.size() - 2);
   int64_t port = 0;
-  CELLBLOCK_RETURN_IF_ERROR(ReadCount("--listen", colon == std::string::npos ? text : text.substr(colon + 1), 0, 65535, &port));
+  const std::string port_text = colon == std::string::npos ? text : text.substr(colon + 1);
+  if (port_text.empty()) return Wrong(absl::StrCat("--listen ", NeutralizeLine(text), ": a port is wanted behind the colon (0: any that is free)"));
+  CELLBLOCK_RETURN_IF_ERROR(ReadCount("--listen", port_text, 0, 65535, &port));
   options->address = address == "localhost" ? "127.0.0.1" : address;
   options->port = static_cast<uint16_t>(port);
   return absl::OkStatus();
+}
+
+bool IsLoopback(const std::string& address) {
+  in_addr v4 = {};
+  in6_addr v6 = {};
+  if (inet_pton(AF_INET, address.c_str(), &v4) == 1) return (ntohl(v4.s_addr) >> 24) == IN_LOOPBACKNET;
+  return inet_pton(AF_INET6, address.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
 absl::StatusOr<Invocation> ParseServe(const Arguments& arguments, const Arguments& rest) {
@@ -284,7 +296,11 @@ absl::StatusOr<Invocation> ParseServe(const Arguments& arguments, const Argument
   if (!rest.empty()) return Wrong("serve takes no arguments behind --");
   if (!listen.empty() && !options.unix_path.empty()) return Wrong("--listen and --unix are two answers to one question; give one");
   if (options.no_token && !options.tokens.empty()) return Wrong("--tokens and --no-token contradict each other; give one");
+  if (options.certificate.empty() != options.key.empty()) return Wrong("--tls-cert and --tls-key come together: a certificate, and the key that it is of");
   CELLBLOCK_RETURN_IF_ERROR(ReadListen(listen, &options));
+  if (options.no_token && options.unix_path.empty() && !IsLoopback(options.address)) {
+    return Wrong(absl::StrCat("--no-token lets whoever reaches the server run code: with it only this machine is listened for (127.0.0.1, ::1, or --unix), not ", NeutralizeLine(options.address)));
+  }
   CELLBLOCK_RETURN_IF_ERROR(ReadCount("--sessions", sessions, 1, 100'000, &options.sessions_max));
   CELLBLOCK_RETURN_IF_ERROR(ReadCount("--calls", calls, 1, 100'000, &options.calls_max));
   CELLBLOCK_RETURN_IF_ERROR(ReadDuration("--keep-for", kept_for, &options.kept_for));

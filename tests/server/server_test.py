@@ -1,5 +1,6 @@
 # The server over real sockets: started as a user starts it, asked as a client asks. Runs `cellblock serve` (CELLBLOCK_PROGRAM) with a
 # state folder of its own for each test, as whoever runs the test.
+import ast
 import hashlib
 import http.client
 import json
@@ -8,12 +9,14 @@ import pathlib
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import tempfile
 import threading
 import time
 import unittest
 import urllib.parse
+import warnings
 
 PROGRAM = os.environ["CELLBLOCK_PROGRAM"]
 PYTHON_ENV = os.environ["CELLBLOCK_PYTHON_ENV"]
@@ -28,7 +31,8 @@ class Server:
         line = self.process.stdout.readline()
         if "serves on" not in line:
             raise AssertionError(line + (self.process.communicate()[1] or ""))
-        self.host, port = urllib.parse.urlparse(line.split()[-1]).netloc.split(":")
+        self.address = line.split()[-1]
+        self.host, port = urllib.parse.urlparse(self.address).netloc.split(":")
         self.port = int(port)
         self.token = pathlib.Path(state, "token").read_text().strip()
 
@@ -63,12 +67,14 @@ class Server:
 
 
 class Fixture(unittest.TestCase):
-    """One server for each test."""
+    """One server for each test; what it is started with is its class's to say."""
+
+    arguments = ()
 
     def setUp(self):
         self.state = tempfile.mkdtemp(prefix="cellblock-server-")
         self.addCleanup(shutil.rmtree, self.state, ignore_errors=True)
-        self.server = self.start()
+        self.server = self.start(*self.arguments)
 
     def start(self, *arguments):
         server = Server(self.state, *arguments)
@@ -331,9 +337,171 @@ class ServerTest(Fixture):
                 answer, _ = self.server.ask(method.upper(), path.replace("{", "").replace("}", ""), None if method == "get" else "{}")
                 self.assertNotIn(answer.status, (405, 500, 501), f"{method} {path}")
 
+    def test_an_upload_reaches_the_call_that_runs(self):
+        session = self.server.session()
+        code = "import os, time\nend = time.monotonic() + 60\nwhile not os.path.exists('go') and time.monotonic() < end: time.sleep(0.01)\nopen('go').read()"
+        records = []
+        call = threading.Thread(target=lambda: records.append(self.server.execute(session, code)))
+        call.start()
+        self.wait(lambda: self.server.ask("GET", f"/v1/sessions/{session}")[1]["state"] == "busy")
+        self.assertEqual(self.server.ask("PUT", f"/v1/sessions/{session}/files/go", b"came")[0].status, 201)
+        call.join()
+        self.assertEqual((records[0]["results"][0]["mime"]["text/plain"], records[0]["artifacts"]), ("'came'", []))
+
+    def test_a_poll_says_that_it_shows_the_first_events_alone(self):
+        session = self.server.session()
+        large = "class Large:\n    def _repr_html_(self): return 'x' * 1_500_000\n"
+        code = large + "import time\nfor i in range(8): display(Large())\nprint('last', flush=True)\ntime.sleep(600)"
+        answer, body = self.server.ask("POST", f"/v1/sessions/{session}/execute", {"code": code, "detach": True})
+        poll = lambda: self.server.ask("GET", answer.headers["Location"])[1]
+        self.wait(lambda: poll()["events_truncated"])
+        self.assertTrue(poll()["events"])
+        self.server.ask("POST", f"/v1/executions/{body['execution_id']}/interrupt", "{}")
+        self.wait(lambda: poll()["status"] == "interrupted")
+        self.assertIn("last", poll()["stdout"])
+        answer, _ = self.server.ask("POST", f"/v1/sessions/{session}/execute", {"code": "import time; time.sleep(600)", "detach": True})
+        self.wait(lambda: poll()["status"] == "running")
+        self.assertFalse(poll()["events_truncated"])
+
+    def test_options_that_contradict_each_other_are_told_before_anything_is_made(self):
+        for arguments, told in (
+            (["--listen", "0.0.0.0:0", "--no-token"], "--no-token lets whoever reaches the server run code"),
+            (["--tls-cert", "c.pem"], "come together"),
+            (["--tokens", "t.yaml", "--no-token"], "contradict"),
+        ):
+            done = subprocess.run([PROGRAM, "serve", "--state", self.state + "-none", *arguments], capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(told, done.stderr)
+            self.assertFalse(os.path.exists(self.state + "-none"))
+
     def test_it_ends_in_order(self):
         self.server.session()
         self.assertEqual(self.server.stop(), 0)
+
+
+class TlsTest(Fixture):
+    """The server with a certificate of its own, which only who was given it trusts."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="cellblock-tls-")
+        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        cls.certificate, cls.key = os.path.join(cls.folder, "cert.pem"), os.path.join(cls.folder, "key.pem")
+        command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1"
+        subprocess.run([*command.split(), "-keyout", cls.key, "-out", cls.certificate], check=True, capture_output=True)
+        cls.arguments = ("--tls-cert", cls.certificate, "--tls-key", cls.key)
+
+    def ask(self, context, name="127.0.0.1"):
+        """A call, over a connection whose other end must prove to be `name`."""
+        body = b'{"code":"1+1"}'
+        head = f"POST /v1/run HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {self.server.token}\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n"
+        with socket.create_connection((self.server.host, self.server.port), timeout=60) as plain, context.wrap_socket(plain, server_hostname=name) as client:
+            client.sendall(head.encode() + body)
+            answer = b""
+            while more := client.recv(65536):
+                answer += more
+            return answer
+
+    def test_who_trusts_the_certificate_is_served(self):
+        self.assertTrue(self.server.address.startswith("https://127.0.0.1:"))
+        context = ssl.create_default_context(cafile=self.certificate)
+        for name in ("127.0.0.1", "localhost"):
+            answer = self.ask(context, name)
+            self.assertTrue(answer.startswith(b"HTTP/1.1 200"), answer)
+            self.assertIn(b'"text/plain":"2"', answer)
+
+    def test_another_name_and_another_authority_are_refused_by_the_client(self):
+        with self.assertRaisesRegex(ssl.SSLCertVerificationError, "not valid for 'other.example'"):
+            self.ask(ssl.create_default_context(cafile=self.certificate), "other.example")
+        with self.assertRaisesRegex(ssl.SSLCertVerificationError, "self.signed certificate"):
+            self.ask(ssl.create_default_context(), "localhost")
+        self.assertIn(b"HTTP/1.1 200", self.ask(ssl.create_default_context(cafile=self.certificate)))
+
+    def test_old_versions_of_tls_are_refused(self):
+        context = ssl.create_default_context(cafile=self.certificate)
+        context.set_ciphers("DEFAULT:@SECLEVEL=0")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_1
+        with self.assertRaises((ssl.SSLError, ConnectionError)):
+            self.ask(context)
+        context.maximum_version = context.minimum_version = ssl.TLSVersion.TLSv1_2
+        self.assertIn(b"HTTP/1.1 200", self.ask(context))
+
+    def test_plain_http_is_told_to_use_tls(self):
+        answer = self.raw(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        self.assertTrue(answer.startswith(b"HTTP/1.1 400"), answer)
+        self.assertIn(b"https://", answer)
+        self.assertEqual(self.raw(b"\x00\x01nonsense that is neither\r\n\r\n")[:4] == b"HTTP", False)
+        self.assertIn(b"HTTP/1.1 200", self.ask(ssl.create_default_context(cafile=self.certificate)))
+
+    def test_a_certificate_that_cannot_be_used_is_named(self):
+        other = os.path.join(self.folder, "other.pem")
+        subprocess.run(["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", other], check=True, capture_output=True)
+        for certificate, key, told in ((os.path.join(self.folder, "none.pem"), self.key, "none.pem"), (self.certificate, other, "other.pem"), (self.key, self.key, "key.pem")):
+            command = [PROGRAM, "serve", "--listen", "127.0.0.1:0", "--state", self.state + "-2", "--python-env", PYTHON_ENV, "--tls-cert", certificate, "--tls-key", key]
+            self.addCleanup(shutil.rmtree, self.state + "-2", ignore_errors=True)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stdout), (4, ""))
+            self.assertIn(told, done.stderr)
+
+
+class CurlTest(Fixture):
+    """A tour as a shell makes it."""
+
+    def curl(self, path, *arguments, status=200):
+        """The body; the headers stand in self.headers by their lower-case names."""
+        head = os.path.join(self.state, "head")
+        command = ["curl", "-sS", "--max-time", "60", "-D", head, "-H", f"Authorization: Bearer {self.server.token}", *arguments, self.server.address + path]
+        done = subprocess.run(command, capture_output=True, timeout=90)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = pathlib.Path(head).read_text().strip().split("\n\n")[-1].splitlines()
+        self.assertEqual(int(lines[0].split()[1]), status, done.stdout)
+        self.headers = {name.lower(): value.strip() for name, value in (line.split(":", 1) for line in lines[1:] if ":" in line)}
+        return done.stdout
+
+    def test_files_of_any_name_come_back_whole_and_in_parts(self):
+        session = self.server.session()
+        files = f"/v1/sessions/{session}/files"
+        names = ["two  spaces.csv", "été à Zoë.csv", "数据.csv", "📈 plan.csv", "it's \"quoted\".csv", "100%.csv", "a&b=c;d+e.csv", "-rf"]
+        local = os.path.join(self.state, "local")
+        for number, name in enumerate(names):
+            content = f"content {number} of {name}".encode()
+            pathlib.Path(local).write_bytes(content)
+            quoted = urllib.parse.quote(name)
+            if number % 2:
+                entry = json.loads(self.curl(f"{files}/{quoted}", "-T", local, status=201))
+            else:
+                shown = name.replace("\\", "\\\\").replace('"', '\\"')
+                entry = json.loads(self.curl(files, "-F", f'file=@{local};filename="{shown}"', status=201))["files"][0]
+            self.assertEqual((entry["path"], entry["size_bytes"], entry["sha256"]), (name, len(content), hashlib.sha256(content).hexdigest()))
+            self.assertEqual(self.curl(f"{files}/{quoted}"), content)
+            self.assertIn("filename*=UTF-8''" + urllib.parse.quote(name, safe="-._~"), self.headers["content-disposition"])
+            self.assertEqual(self.curl(f"{files}/{quoted}", "-r", "0-6", status=206), b"content")
+            self.assertEqual(self.headers["content-range"], f"bytes 0-6/{len(content)}")
+        listed = [entry["path"] for entry in json.loads(self.curl(files))["files"]]
+        self.assertEqual(sorted(listed), sorted(names))
+        shown = self.server.execute(session, "import os; sorted(os.listdir('.'))")["results"][0]["mime"]["text/plain"]
+        self.assertEqual(ast.literal_eval(shown), sorted(names))
+
+    def test_what_a_client_has_is_not_sent_again(self):
+        session = self.server.session()
+        self.server.execute(session, "open('a.txt', 'w').write('0123456789')")
+        artifact = json.loads(self.curl(f"/v1/sessions/{session}/artifacts"))["artifacts"][0]["id"]
+        path, tag = f"/v1/artifacts/{artifact}", os.path.join(self.state, "tag")
+        self.assertEqual(self.curl(path, "--etag-save", tag), b"0123456789")
+        self.assertEqual(self.curl(path, "--etag-compare", tag, status=304), b"")
+        self.assertEqual(self.curl(path, "-r", "-3", status=206), b"789")
+        self.assertEqual(self.curl(path, "-r", "2-4", "-H", "If-Range: " + self.headers["etag"], status=206), b"234")
+        self.assertEqual(self.curl(path, "-r", "2-4", "-H", 'If-Range: "another"'), b"0123456789")
+        self.assertEqual(json.loads(self.curl(path, "-r", "10-", status=416))["code"], "range_not_satisfiable")
+        self.assertEqual(self.curl(path, "-I").count(b"0123456789"), 0)
+        self.assertEqual(self.headers["content-length"], "10")
+
+    def test_events_come_as_they_happen(self):
+        session = self.server.session()
+        text = self.curl(f"/v1/sessions/{session}/execute", "-N", "-H", "Accept: text/event-stream", "--json", '{"code":"print(1)\\n2"}').decode()
+        self.assertEqual([line[7:] for line in text.splitlines() if line.startswith("event: ")], ["started", "stdout", "result", "done"])
 
 
 if __name__ == "__main__":

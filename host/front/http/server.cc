@@ -162,6 +162,16 @@ class HttpServerImpl : public HttpServer {
     beast::get_lowest_layer(connection.stream()).expires_after(absl::ToChronoNanoseconds(kHandshakeMax));
     auto [error] = co_await connection.stream().async_handshake(net::ssl::stream_base::server, kToken);
     if (!error) co_await connection.Serve();
+    if (error.category() == net::error::get_ssl_category() && ERR_GET_REASON(static_cast<unsigned long>(error.value())) == SSL_R_HTTP_REQUEST) {
+      co_await SayTls(beast::get_lowest_layer(connection.stream()));
+    }
+  }
+
+  // To one that speaks plain HTTP to a port of TLS: without an answer it would only see the connection end.
+  static net::awaitable<void> SayTls(PlainStream& stream) {
+    static constexpr absl::string_view kTls = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: 39\r\n\r\nthis port speaks TLS: ask by https://.\n";
+    stream.expires_after(std::chrono::seconds(1));
+    (void)co_await net::async_write(stream, net::buffer(kTls.data(), kTls.size()), kToken);
   }
 
   static net::awaitable<void> SayBusy(PlainStream stream) {
