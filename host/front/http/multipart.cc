@@ -33,7 +33,13 @@ bool Parameter(absl::string_view header, absl::string_view name, std::string* va
       if (absl::StartsWith(raw, "\"")) {
         size_t i = 1;
         for (; i < raw.size() && raw[i] != '"'; ++i) {
-          // Browsers send quotes as %22 and backslashes as they are (Windows paths); others escape quotes by a backslash.
+          // Browsers and curl send quotes as %22 and backslashes as they are (Windows paths); others escape quotes by a backslash. A name
+          // that has %22 in it of its own is sent alike, and is rarer.
+          if (absl::StartsWith(raw.substr(i), "%22")) {
+            text.push_back('"');
+            i += 2;
+            continue;
+          }
           if (raw[i] == '\\' && i + 1 < raw.size() && (raw[i + 1] == '"' || raw[i + 1] == '\\')) ++i;
           text.push_back(raw[i]);
         }

@@ -54,6 +54,18 @@ TEST(MultipartTest, GivesTheSamePartsHoweverTheBodyIsCut) {
   }
 }
 
+TEST(MultipartTest, QuotesInNamesComeAsBrowsersAndAsOthersSendThem) {
+  for (const char* sent : {"a %22b%22.csv", "a \\\"b\\\".csv"}) {
+    std::vector<Got> got;
+    ASSERT_TRUE(Read(absl::StrCat("--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"", sent, "\"\r\n\r\n1\r\n--b--"), 64, &got).ok());
+    EXPECT_EQ(got.at(0).part.file_name, "a \"b\".csv") << sent;
+  }
+  std::vector<Got> got;
+  ASSERT_TRUE(Read("--b\r\nContent-Disposition: form-data; name=\"%41\"; filename=\"C:\\x%\"\r\n\r\n1\r\n--b--", 64, &got).ok());
+  EXPECT_EQ(got.at(0).part.name, "%41");
+  EXPECT_EQ(got.at(0).part.file_name, "C:\\x%");
+}
+
 TEST(MultipartTest, TakesAnEmptyPart) {
   std::vector<Got> got;
   ASSERT_TRUE(Read("--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"\"\r\n\r\n\r\n--b--", 5, &got).ok());
