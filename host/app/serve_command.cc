@@ -46,6 +46,7 @@ namespace {
 constexpr absl::Duration kSweepEvery = absl::Milliseconds(500);
 constexpr absl::Duration kLastReplies = absl::Seconds(5);
 constexpr int64_t kOtherRequestsMax = 256;  // beside calls: uploads, restarts and the like, which hold a thread too
+constexpr size_t kSessionsBesideMax = 64;  // that the service does not count: the one that warms up, and those whose processes are just ending
 constexpr size_t kManifestBytesMax = size_t{4} << 20;
 
 // A Host for each Python environment that a policy names, started when the first session wants it.
@@ -63,7 +64,7 @@ class Hosts {
     std::error_code error;
     std::filesystem::create_directories(host_options.state_directory, error);
     if (error) return absl::UnavailableError(absl::StrCat("make ", host_options.state_directory, ": ", error.message()));
-    host_options.sessions_max = static_cast<size_t>(options_.sessions_max);
+    host_options.sessions_max = static_cast<size_t>(options_.sessions_max) + kSessionsBesideMax;
     CELLBLOCK_ASSIGN_OR_RETURN(host, context_.create_host(std::move(host_options)));
     return host.get();
   }
