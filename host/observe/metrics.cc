@@ -24,8 +24,10 @@ using prometheus::MetricType;
 // Seconds. A warm call takes a third of a millisecond, a step of a start a few, the longest call that policies allow by default two minutes.
 const prometheus::Histogram::BucketBoundaries kSeconds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300};
 
+// In the order of the enumeration.
 constexpr std::array kStatuses = {CallStatus::kOk,       CallStatus::kError,       CallStatus::kExited, CallStatus::kInterrupted, CallStatus::kTimeout,
                                   CallStatus::kCpuLimit, CallStatus::kOutOfMemory, CallStatus::kKilled, CallStatus::kRejected,    CallStatus::kLost};
+static_assert(kStatuses.front() == CallStatus::kOk && static_cast<size_t>(kStatuses.back()) + 1 == kStatuses.size());
 constexpr std::array kCauses = {service::EndCause::kClosed, service::EndCause::kIdle, service::EndCause::kLifeOver, service::EndCause::kServerStopped};
 constexpr std::array kRejections = {"queue_full", "too_many_calls", "too_many_sessions"};
 constexpr std::array kMethods = {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"};
@@ -99,25 +101,26 @@ void ShowProcess(absl::Time started_at, Shown& shown) {
 }  // namespace
 
 Metrics::Counters& Metrics::Count(const char* name, const char* help) { return prometheus::BuildCounter().Name(name).Help(help).Register(registry_); }
+prometheus::Counter& Metrics::CountAlone(const char* name, const char* help) { return Count(name, help).Add({}); }
 Metrics::Histograms& Metrics::Measure(const char* name, const char* help) { return prometheus::BuildHistogram().Name(name).Help(help).Register(registry_); }
 
 Metrics::Metrics(const std::string& version, std::function<Moment()> look)
     : version_(version),
       started_at_(absl::Now()),
       look_(std::move(look)),
-      sessions_created_(Count("cellblock_sessions_created_total", "Sessions made.")),
+      sessions_created_(CountAlone("cellblock_sessions_created_total", "Sessions made.")),
+      call_cpu_(CountAlone("cellblock_call_cpu_seconds_total", "Processor time that calls used.")),
+      output_bytes_(CountAlone("cellblock_output_bytes_total", "Bytes that code wrote to stdout and stderr, before any cut.")),
+      artifacts_(CountAlone("cellblock_artifacts_total", "Files that calls made or changed and the server collected.")),
+      artifact_bytes_(CountAlone("cellblock_artifact_bytes_total", "Bytes of these.")),
       sessions_ended_(Count("cellblock_sessions_closed_total", "Sessions ended, by cause.")),
       calls_(Count("cellblock_calls_total", "Calls that ended, by language and by status of the record.")),
-      call_cpu_(Count("cellblock_call_cpu_seconds_total", "Processor time that calls used.")),
       limits_hit_(Count("cellblock_limits_hit_total", "Limits of the policy that calls met, by limit.")),
       denials_(Count("cellblock_denials_total", "What policy refused to code, by kind and rule.")),
       refused_(Count("cellblock_refused_total", "Requests that the service refused, by verb and error code.")),
       rejected_(Count("cellblock_rejected_total", "Of these, those that came too many (429), by reason.")),
       files_(Count("cellblock_files_total", "Files put into sessions, fetched from them, or removed.")),
       file_bytes_(Count("cellblock_file_bytes_total", "Bytes of files put into sessions or fetched from them.")),
-      output_bytes_(Count("cellblock_output_bytes_total", "Bytes that code wrote to stdout and stderr, before any cut.")),
-      artifacts_(Count("cellblock_artifacts_total", "Files that calls made or changed and the server collected.")),
-      artifact_bytes_(Count("cellblock_artifact_bytes_total", "Bytes of these.")),
       requests_(Count("cellblock_http_requests_total", "Requests answered, by method, route and status code.")),
       request_bytes_(Count("cellblock_http_request_bytes_total", "Bytes of request bodies, by route.")),
       response_bytes_(Count("cellblock_http_response_bytes_total", "Bytes of response bodies, by route.")),
@@ -131,13 +134,14 @@ Metrics::Metrics(const std::string& version, std::function<Moment()> look)
 
 // A series that appears with its first event has no rate for it; what is bounded and matters is there from the start.
 void Metrics::ShowZeros() {
-  for (const CallStatus status : kStatuses) {
-    for (const char* language : {"python", "bash"}) calls_.Add({{"language", language}, {"status", std::string(CallStatusName(status))}});
+  for (auto [language, series] : {std::pair<const char*, CallSeries*>{"python", &python_}, {"bash", &bash_}}) {
+    for (const CallStatus status : kStatuses) series->by_status.push_back(&calls_.Add({{"language", language}, {"status", std::string(CallStatusName(status))}}));
+    series->seconds = &call_seconds_.Add({{"language", language}}, kSeconds);
   }
+  waits_ = &wait_seconds_.Add({}, kSeconds);
   for (const service::EndCause cause : kCauses) sessions_ended_.Add({{"cause", CauseName(cause)}});
   for (const char* reason : kRejections) rejected_.Add({{"reason", reason}});
   for (const char* direction : {"in", "out"}) file_bytes_.Add({{"direction", direction}});
-  for (Counters* plain : {&sessions_created_, &call_cpu_, &output_bytes_, &artifacts_, &artifact_bytes_}) plain->Add({});
 }
 
 std::string Metrics::Text() const {
@@ -150,16 +154,30 @@ std::string Metrics::Text() const {
   return prometheus::TextSerializer().Serialize(families);
 }
 
-void Metrics::RequestAnswered(const AnsweredRequest& request) {
+Metrics::RequestSeries Metrics::FindSeries(const AnsweredRequest& request) {
+  const std::string method = MethodLabel(request.method);
   const std::string route = request.route.empty() ? "none" : routes_.Of(request.route);
-  requests_.Add({{"method", MethodLabel(request.method)}, {"route", route}, {"code", absl::StrCat(request.status)}}).Increment();
-  request_seconds_.Add({{"route", route}}, kSeconds).Observe(absl::ToDoubleSeconds(request.took));
-  request_bytes_.Add({{"route", route}}).Increment(static_cast<double>(request.bytes_in));
-  response_bytes_.Add({{"route", route}}).Increment(static_cast<double>(request.bytes_out));
+  std::lock_guard<std::mutex> lock(series_mutex_);
+  RequestSeries& series = request_series_[absl::StrCat(method, " ", route, " ", request.status)];
+  if (series.count == nullptr) {
+    series.count = &requests_.Add({{"method", method}, {"route", route}, {"code", absl::StrCat(request.status)}});
+    series.seconds = &request_seconds_.Add({{"route", route}}, kSeconds);
+    series.bytes_in = &request_bytes_.Add({{"route", route}});
+    series.bytes_out = &response_bytes_.Add({{"route", route}});
+  }
+  return series;
+}
+
+void Metrics::RequestAnswered(const AnsweredRequest& request) {
+  const RequestSeries series = FindSeries(request);
+  series.count->Increment();
+  series.seconds->Observe(absl::ToDoubleSeconds(request.took));
+  series.bytes_in->Increment(static_cast<double>(request.bytes_in));
+  series.bytes_out->Increment(static_cast<double>(request.bytes_out));
 }
 
 void Metrics::SessionCreated(const service::SessionFacts& session, const service::Origin& origin, absl::Duration took, const StartTimings& steps) {
-  sessions_created_.Add({}).Increment();
+  sessions_created_.Increment();
   start_seconds_.Add({}, kSeconds).Observe(absl::ToDoubleSeconds(took));
   const std::pair<const char*, absl::Duration> list[] = {{"cgroup", steps.cgroup}, {"jail", steps.jail},   {"workspace", steps.workspace},
                                                          {"zygote", steps.zygote}, {"fork", steps.fork}, {"lock_down", steps.lock_down}};
@@ -170,14 +188,14 @@ void Metrics::SessionEnded(const service::SessionFacts& session, absl::string_vi
   sessions_ended_.Add({{"cause", CauseName(cause)}}).Increment();
 }
 
-void Metrics::CallStarted(const service::CallFacts& call) { wait_seconds_.Add({}, kSeconds).Observe(absl::ToDoubleSeconds(call.waited)); }
+void Metrics::CallStarted(const service::CallFacts& call) { waits_->Observe(absl::ToDoubleSeconds(call.waited)); }
 
 void Metrics::CallEnded(const service::CallFacts& call, const Record& record) {
-  const std::string language(call.language);
-  calls_.Add({{"language", language}, {"status", std::string(CallStatusName(record.status))}}).Increment();
-  call_seconds_.Add({{"language", language}}, kSeconds).Observe(absl::ToDoubleSeconds(record.receipt.wall));
-  call_cpu_.Add({}).Increment(absl::ToDoubleSeconds(record.receipt.cpu));
-  output_bytes_.Add({}).Increment(static_cast<double>(record.receipt.output_bytes));
+  const CallSeries& series = call.language == "bash" ? bash_ : python_;
+  series.by_status[static_cast<size_t>(record.status)]->Increment();
+  series.seconds->Observe(absl::ToDoubleSeconds(record.receipt.wall));
+  call_cpu_.Increment(absl::ToDoubleSeconds(record.receipt.cpu));
+  output_bytes_.Increment(static_cast<double>(record.receipt.output_bytes));
   for (const LimitHit& hit : record.receipt.limits_hit) limits_hit_.Add({{"limit", limits_.Of(hit.name)}}).Increment();
   for (const Denial& denial : record.denials) {
     // Of a file that was not collected the rule is a sentence with sizes in it.
@@ -186,8 +204,8 @@ void Metrics::CallEnded(const service::CallFacts& call, const Record& record) {
   }
   int64_t bytes = 0;
   for (const Artifact& artifact : record.artifacts) bytes += artifact.size_bytes;
-  artifacts_.Add({}).Increment(static_cast<double>(record.artifacts.size()));
-  artifact_bytes_.Add({}).Increment(static_cast<double>(bytes));
+  artifacts_.Increment(static_cast<double>(record.artifacts.size()));
+  artifact_bytes_.Increment(static_cast<double>(bytes));
 }
 
 void Metrics::Refused(absl::string_view verb, absl::string_view session_id, const service::Origin& origin, const absl::Status& status) {
