@@ -237,6 +237,7 @@ class WatchingTest(server_test.Fixture):
             self.assertIn("stopping", told("STOPPING")["STATUS"])
 
     def test_a_stop_does_not_wait_for_connections_that_wait_for_nothing(self):
+        self.wait(lambda: self.server.ask("GET", "/readyz")[0].status == 200)  # the start of the first interpreter is waited for
         idle = [http.client.HTTPConnection(self.server.host, self.server.port, timeout=30) for _ in range(3)]
         for connection in idle:
             connection.request("GET", "/healthz")
