@@ -102,9 +102,13 @@ def _shorten(part, characters, rows, columns):
     """One table: the answer itself, or a sheet of it."""
     for name in ("columns", "keys"):
         if isinstance(part.get(name), list):
+            if name == "columns" and len(part[name]) > columns:
+                part.setdefault("column_count", len(part[name]))
             part[name] = part[name][:columns]
             for column in part[name]:
                 _shorten_column(column, characters)
+    if "first_rows_keys" in part:
+        part["first_rows_keys"] = [cut(key, 4 * characters) for key in part["first_rows_keys"][:columns]]
     if "first_rows" in part:
         part["first_rows"] = [[cut(cell, characters) for cell in row[:columns]] for row in part["first_rows"][:rows]]
     for name in ("sheets", "tables"):

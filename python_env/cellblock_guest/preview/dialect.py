@@ -18,6 +18,7 @@ _SELDOM = "^~\x01\x1f:"
 WHITESPACE = r"\s+"
 _COMMENTS = re.compile(r"(?:#[^\r\n]*(?:\r\n|\r|\n)(?=#))+")
 _QUOTES_MIN = 4
+_PARSED_TWICE_MAX = 1 << 20
 _GOOD = 0.25  # of what is found by content alone in a file that does not say that it is a table
 
 
@@ -46,7 +47,7 @@ def rows_of(text, dialect, count=None, behind=None):
     rows, lines, line = [], [], 1
     try:
         for row in reader if count is None else itertools.islice(reader, count):
-            rows.append(row)
+            rows.append([] if dialect.skip_space and row == [""] else row)  # a line of blanks, which pandas skips then
             lines.append(line)
             line = reader.line_num + 1
         if behind is not None:
@@ -58,7 +59,7 @@ def rows_of(text, dialect, count=None, behind=None):
 
 def is_open_ended(text, dialect):
     """Whether the text ends within quotes."""
-    if not dialect.quote or text.count(dialect.quote) % 2 == 0:
+    if not dialect.quote or len(text) > _PARSED_TWICE_MAX and text.count(dialect.quote) % 2 == 0:
         return False
     try:
         for _ in csv.reader(io.StringIO(text, newline=""), strict=True, **dialect.options()):

@@ -18,7 +18,7 @@ class Facts:
         self.spellings = collections.Counter()  # of missing values, as they stand in the file
         self.values = {}  # stripped text -> count
         self.is_sampled = False
-        self.padding = set()  # where values have blanks: "left", "right", "bare" for none on the right
+        self.padding = set()  # where values have blanks: "left", "right", "bare" for none on the right, "odd" for blanks that pandas does not strip
         self.plain, self.numerals, self.stamps, self.texts = [], {}, {}, []
         self.answers = set()  # words that pandas would take as missing, and that are none
         self.sentinels = set()
@@ -49,6 +49,8 @@ def gather(cells_of_column, name, position, limit):
         else:
             if stripped is not text and len(stripped) != len(text):
                 facts.padding.add("left" if text[0] != stripped[0] else "right")
+                if text.strip(" \t") is not stripped and len(text.strip(" \t")) != len(stripped):
+                    facts.padding.add("odd")
             bare += text[-1] == stripped[-1]
             facts.values[stripped] = facts.values.get(stripped, 0) + count
     if bare:

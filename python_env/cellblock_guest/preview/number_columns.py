@@ -24,7 +24,7 @@ def describe(facts, found, column, notes):
     facts.kind = column["type"] = "integer" if is_integer and not percent else "number"
     if unread:
         notes.append(f"Numbers with another decimal mark: {', '.join(repr(text) for text in unread[:3])}.")
-    if odd or unread or decimal != (found.decimal or ".") or facts.thousands not in ("", found.thousands):
+    if odd or unread or "odd" in facts.padding or decimal != (found.decimal or ".") or facts.thousands not in ("", found.thousands):
         facts.needs_cleaning, facts.cleaning = True, None if unread else _cleaning(facts, decimal)
     _note_spellings(facts, percent, odd + unread, notes)
     if is_integer and finite:

@@ -213,14 +213,17 @@ def _rows_arguments(arguments, answer, table, shape, of_columns):
         arguments["usecols"] = f"range({shape.width})"
     if shape.bad_lines:
         arguments["on_bad_lines"] = '"warn"'
-    if shape.repeated and table.is_whole and "header" not in arguments:
+    if shape.repeated and table.is_whole and arguments.get("header", "None") == "None":
         again = [index for index in range(layout.first, layout.end) if table.rows[index] == table.header()[0]]
+        before = range(layout.first) if "header" in arguments else [*range(skip), *range(skip + 1, layout.first)]
         if len(again) <= REPEATED_HEADERS_MAX:
-            arguments["skiprows"] = str([*range(skip), *range(skip + 1, layout.first), *again])
+            arguments["skiprows"] = str([*before, *again])
     if answer.get("newline") == "\r" and any(map(tables.is_blank, table.rows[:skip])) and "engine" not in of_columns:
         arguments["lineterminator"] = '"\\r"'  # else pandas counts two line ends side by side as one
     if table.is_whole and (table.is_open_ended or table.has_end_mark or not all(map(tables.is_blank, table.rows[layout.end :]))):
         arguments["nrows"] = str(len(shape.data))
+        if table.is_open_ended and not shape.data:
+            arguments["quoting"] = "3"  # pandas looks at the row behind the header all the same
 
 
 def _notes(answer, table, shape, found):

@@ -148,6 +148,9 @@ class FormTest(Case):
         answer = self.described("\n".join([names, *[row] * 100, ""]), rows=100)
         self.assertIn("shortened", answer["notes"][-1])
         self.assertGreater(len(answer["columns"]), 20)
+        self.assertEqual(answer["column_count"], 500)
+        keys = [{"k" * 250 + str(number): "値" * 200 for number in range(300)}] * 100
+        self.assertGreater(len(self.described(bounds.json.dumps(keys, ensure_ascii=False), "f.json", rows=100)["keys"]), 20)
 
     def test_an_answer_at_the_edge_of_its_size(self):
         base = {"kind": "text", "notes": [], "first_rows": [["x"]]}
@@ -158,6 +161,12 @@ class FormTest(Case):
             answer = {**base, "rest": [*texts, "z" * left]}
             self.assertEqual(len(bounds.json.dumps(answer)), bounds.ANSWER_BYTES_MAX - spare)
             self.assertEqual(bool(bounds.fit(answer)["notes"]), is_shortened)
+
+    def test_size_counts_bytes_of_utf_8(self):
+        answer = {"kind": "text", "notes": [], "rest": ["😀" * 300] * 400}
+        self.assertEqual(bounds.fit(answer)["notes"], [])
+        answer["rest"] *= 2
+        self.assertIn("shortened", bounds.fit(answer)["notes"][0])
 
     def test_values_are_strict_json(self):
         answer = bounds.strict({"a": float("nan"), "b": [float("inf"), 10**400, 1 << 70, b"\xff", "\ud800"], 5: {1, 2}})

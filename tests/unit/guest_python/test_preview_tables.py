@@ -45,6 +45,9 @@ class NumbersTest(Case):
         frame = read(self.assert_says("a;b;c\n1,5;1.5;x\n2,25;2.75;y\n3,5;1000.5;z\n4,5;1;x\n", types=[N, N, T])["read_with"])
         self.assertEqual((frame["a"].tolist(), frame["b"].tolist()), ([1.5, 2.25, 3.5, 4.5], [1.5, 2.75, 1000.5, 1]))
 
+    def test_blanks_that_pandas_does_not_strip(self):
+        self.assertEqual(read(self.assert_says("a;b\n1\u00a0;x\n2\u2009;y\n3;z\n", types=[I, T])["read_with"])["a"].tolist(), [1, 2, 3])
+
     def test_infinities_exponents_and_errors_of_workbooks(self):
         self.assert_says("x,y\n1.5,a\ninf,b\n-Infinity,c\n", types=[N, T])
         self.assert_says("x,y\n1e5,a\n2.5E-3,b\n", types=[N, T])
@@ -170,6 +173,7 @@ class HeaderTest(Case):
 
     def test_a_header_that_is_repeated_is_no_data(self):
         answer = self.assert_says("a,b\n1,2\n3,4\na,b\n5,6\n", rows=3, types=[I, I])
+        self.assert_says("a,b\n1,2,x\n3,4,y\na,b\n5,6,z\n", rows=3, types=[I, I, T])
         self.assertIn("The header stands 1 more time among the data.", answer["notes"])
 
     def test_footers(self):
@@ -211,6 +215,7 @@ class DialectTest(Case):
     def test_a_file_that_ends_within_quotes(self):
         rows = "".join(f'{number},"text {number}, and more"\n' for number in range(20))
         self.assertIn("ends within quotes", self.assert_says(f'a,b\n{rows}20,"text 20, and', rows=20, types=[I, T])["notes"][0])
+        self.assertIn("ends within quotes", self.assert_says('item,price\nA,"$1,234', rows=0)["notes"][0])
 
     def test_line_ends(self):
         for newline in ("\n", "\r\n", "\r"):
