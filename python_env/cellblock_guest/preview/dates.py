@@ -44,8 +44,8 @@ class Stamp:
             if self.year is None:
                 return datetime.time(*self.clock)
             if self.clock is None:
-                return datetime.date(self.year, month, day or 1)
-            return datetime.datetime(self.year, month, day or 1, *self.clock)
+                return datetime.date(self.year, month, 1 if day is None else day)
+            return datetime.datetime(self.year, month, 1 if day is None else day, *self.clock)
         except ValueError:
             return None
 

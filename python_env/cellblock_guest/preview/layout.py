@@ -34,12 +34,12 @@ def find(rows, tail=(), merged=()):
     end, footer = _end(tail or rows)
     if tail:
         end = len(rows)
-    head = rows[: min(end, LOOKED_AT)]
-    counts = [filled(row[:COLUMNS_LOOKED_AT]) for row in head]
+    head = [row[:COLUMNS_LOOKED_AT] for row in rows[: min(end, LOOKED_AT)]]
+    counts = list(map(filled, head))
     start = _start(head, counts)
     if start is None:
         return Layout([], 0, end, footer)
-    families = [[cells.family(cell) for cell in row[:COLUMNS_LOOKED_AT]] for row in head]
+    families = [[cells.family(cell) for cell in row] for row in head]
     profile = headers.profile(families, start)
     start = headers.back_to_data(families, counts, profile, start)
     behind = headers.behind_pairs(families, profile, start)
