@@ -42,7 +42,8 @@ def rows_of(text, dialect, count=None, behind=None):
     """(rows, the line of the file on which each starts); a row is a list of texts. behind: a deque for rows after so many."""
     if dialect.delimiter == WHITESPACE:
         lines = list(itertools.islice(io.StringIO(text, newline=""), count))
-        return [line.split() for line in lines], list(range(1, len(lines) + 1))
+        quote = dialect.quote or "\n\n"  # which no line has
+        return [_words(line) if quote in line else line.split() for line in lines], [*range(1, len(lines) + 1)]
     reader = csv.reader(io.StringIO(text, newline=""), **dialect.options())
     rows, lines, line = [], [], 1
     try:
@@ -57,9 +58,14 @@ def rows_of(text, dialect, count=None, behind=None):
     return rows, lines
 
 
+def _words(line):
+    """Fields kept apart by blanks, some of them in quotes, as R writes tables."""
+    return next(csv.reader([" ".join(line.split())], delimiter=" "), [])
+
+
 def is_open_ended(text, dialect):
     """Whether the text ends within quotes."""
-    if not dialect.quote or len(text) > _PARSED_TWICE_MAX and text.count(dialect.quote) % 2 == 0:
+    if not dialect.quote or dialect.delimiter == WHITESPACE or len(text) > _PARSED_TWICE_MAX and text.count(dialect.quote) % 2 == 0:
         return False
     try:
         for _ in csv.reader(io.StringIO(text, newline=""), strict=True, **dialect.options()):
@@ -183,17 +189,17 @@ def _plausibility(rows, dialect):
 
 def _by_whitespace(text, is_cut):
     """Columns kept apart by blanks: each line as many, and mostly numbers."""
-    candidate = Dialect(WHITESPACE, quote="")
+    candidate = Dialect(WHITESPACE, quote='"' if '"' in text else "")
     rows, _ = rows_of(text, candidate, TRIED_ROWS + 1)
     rows = [row for row in (rows[:-1] if is_cut else rows) if row]
     if len(rows) < 3:
         return None
-    widths = [len(row) for row in rows]
+    widths = [len(row) for row in (rows[1:] if len(rows[0]) == len(rows[1]) - 1 else rows)]  # R names no column of row names
     width = max(set(widths), key=widths.count)
     typed = [cells.family(cell) for row in rows[1:TYPED_ROWS] if len(row) == width for cell in row[:100]]
-    if width < 2 or widths.count(width) < 0.8 * len(rows) or sum(kind in ("n", "d", "") for kind in typed) < 0.5 * len(typed):
+    if width < 2 or widths.count(width) < 0.8 * len(widths) or sum(kind in ("n", "d", "") for kind in typed) < 0.5 * len(typed):
         return None
-    candidate.score = 0.5 * widths.count(width) / len(rows)
+    candidate.score = 0.5 * widths.count(width) / len(widths)
     return candidate
 
 
@@ -212,9 +218,9 @@ def _look_at_spaces(text, dialect):
 def quoting_seen(text, dialect):
     """(quote that the text uses or "", whether quotes within fields are doubled)."""
     quote = dialect.quote
-    if not quote or dialect.delimiter == WHITESPACE or quote not in text:
+    if not quote or quote not in text:
         return "", False
-    edge = re.escape(dialect.delimiter)
+    edge = r"\s" if dialect.delimiter == WHITESPACE else re.escape(dialect.delimiter)
     mark = re.escape(quote)
     used = re.search(rf"(?:\A|[\r\n]|{edge}) ?{mark}", text[:TRIED_CHARACTERS])
     doubled = dialect.doublequote and re.search(rf"[^{mark}{edge}\r\n]{mark}{mark}|{mark}{mark}[^{mark}{edge}\r\n]", text)

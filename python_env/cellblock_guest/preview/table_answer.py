@@ -39,6 +39,9 @@ class _Shape:
     def __init__(self, table):
         header = table.header()
         data = table.data()
+        self.has_row_names = _has_row_names(table, header, data)
+        if self.has_row_names:
+            header = [["", *header[0]]]
         self.repeated = data.count(header[0]) if len(header) == 1 and len(data) > 1 else 0
         if self.repeated:
             data = [row for row in data if row != header[0]]
@@ -69,6 +72,11 @@ class _Shape:
         """Rows from the middle of a large file that are wider than all at its start: more often damage than columns."""
         kept = [row for row in self.data if len(row) <= width]
         self.bad_lines, self.data = len(self.data) - len(kept), kept
+
+
+def _has_row_names(table, header, data):
+    """Every row has one field more than the header: as R writes tables with blanks between, the first is the row's name."""
+    return table.dialect.delimiter == dialects.WHITESPACE and len(header) == 1 and bool(data) and all(len(row) == len(header[0]) + 1 for row in data)
 
 
 def _needed_width(row):
@@ -190,12 +198,12 @@ def _header_arguments(arguments, answer, table, shape):
         if shape.longer and not shape.extra_is_empty or any(len(row) < shape.width for row in shape.data[:1]):
             arguments["names"] = f"range({shape.width})"
         return True
-    if len(layout.header) == 1 and shape.width == shape.header_width:
+    if len(layout.header) == 1 and shape.width == shape.header_width and not shape.has_row_names:
         arguments.update(skips)
         if layout.first > layout.header[0] + 1:
             arguments["skiprows"] = str([*range(skip), *range(layout.header[0] + 1, layout.first)])
         return False
-    if shape.width > shape.header_width:
+    if shape.width > shape.header_width or shape.has_row_names:
         names = read_with.names_argument(shape.labels, shape.width)
     else:
         names = read_with.flat_names(shape.labels, shape.width)
@@ -237,6 +245,8 @@ def _notes(answer, table, shape, found):
     if shape.longer:
         what, beyond = "empty" if shape.extra_is_empty else "more", f"{shape.header_width} of the header" if shape.header_width else f"{shape.usual} usual"
         bounds.add_note(answer, f"{count_of(len(shape.longer), 'row')} with {what} fields beyond the {beyond}.")
+    if shape.has_row_names:
+        bounds.add_note(answer, "The first column has no name in the header: the names of the rows.")
     if shape.bad_lines:
         bounds.add_note(answer, f"{count_of(shape.bad_lines, 'row')} of those read from the middle have more fields than the header: pandas warns of such rows and leaves them out.")
     if shape.shorter:

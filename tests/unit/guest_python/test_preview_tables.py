@@ -198,6 +198,11 @@ class DialectTest(Case):
         self.assert_says("   x     y\n   1   2.5\n  10  12.5\n 100 112.5\n", "file.dat", kind="csv", delimiter=r"\s+", rows=3, types=[I, N])
         self.assert_says("a;b\n1;x, y\n2;z, w, v\n3;q\n", delimiter=";", types=[I, T])
 
+    def test_tables_as_r_writes_them(self):
+        self.assert_says('"name" "v"\n"Mazda RX4" 21\n"Datsun 710" 22.8\n"Fiat" 3\n', "f.txt", kind="csv", delimiter=r"\s+", names=["name", "v"], types=[T, N], rows=3)
+        self.assert_says('"mpg" "cyl"\n"Mazda RX4" 21 6\n"Datsun 710" 22.8 4\n"Fiat" 3.5 4\n', "f.txt", delimiter=r"\s+", names=["", "mpg", "cyl"], types=[T, N, I], rows=3)
+        self.assert_says('"","mpg"\n"a",21\n"b",22.8\n', names=["", "mpg"], types=[T, N], rows=2)
+
     def test_quotes(self):
         self.assert_says("a,b\n1,'x, y'\n2,'z, w'\n", quote="'", types=[I, T], rows=2)
         self.assert_says('a,b\n1,"x \\"q\\", y"\n2,"z"\n', escape="\\", types=[I, T], rows=2)
