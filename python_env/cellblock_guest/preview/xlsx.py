@@ -19,6 +19,7 @@ ROWS_MAX = 50_000
 CELLS_MAX = 200_000  # of the whole workbook
 GAP_ROWS_MAX = 1000
 COLUMNS_READ_MAX = 2000
+ROWS_MIN = 100  # of each sheet, however long that takes
 CPU_SECONDS_MAX = 1.2  # then what is read so far must do
 STRINGS_CPU_SECONDS_MAX = 0.6
 NOT_READ = "[…]"
@@ -65,7 +66,6 @@ def read(archive, answer):
     too_large = [info.filename for info in archive.infolist() if _is_read_whole(info.filename) and info.file_size > PART_BYTES_MAX]
     if too_large:
         raise archives.Refused(f"The part {too_large[0][:100]!r} of the workbook is too large to be read.")
-    deadline = time.process_time() + CPU_SECONDS_MAX
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         reader = ExcelReader(archive.fp, read_only=True, data_only=True, keep_links=False)
@@ -73,7 +73,7 @@ def read(archive, answer):
         reader.read_workbook()
         _read_styles(reader, answer)
         strings = _read_strings(reader, answer)
-        return _read_sheets(reader, strings, deadline)
+        return _read_sheets(reader, strings, time.process_time() + CPU_SECONDS_MAX)
 
 
 def _is_read_whole(name):
@@ -157,7 +157,7 @@ def _read_sheet(reader, target, strings, sheet, cells_left, deadline):
                 count += len(row)
                 if not _add_row(sheet, number, row, formats):
                     break
-                if len(sheet.rows) >= ROWS_MAX or count >= cells_left or time.process_time() > deadline and len(sheet.rows) >= 20:
+                if len(sheet.rows) >= ROWS_MAX or count >= cells_left or time.process_time() > deadline and len(sheet.rows) >= ROWS_MIN:
                     sheet.is_whole = False
                     break
         except Exception as error:
