@@ -144,6 +144,8 @@ class Server {
   Server(const ServeOptions& options, const Context& context, Console& console) : options_(options), context_(context), console_(console), log_(console) {}
 
   std::optional<Failure> Start() {
+    // First of all: whoever starts it may stop it at any time.
+    if (absl::StatusOr<std::unique_ptr<SignalWatch>> watch = SignalWatch::Create([this](int signal) { OnSignal(signal); }); watch.ok()) signals_ = *std::move(watch);
     if (absl::Status status = PrepareAccess(); !status.ok()) return Failure{status, ExitCodeFor(status, kExitUsage)};
     if (absl::Status status = PrepareParts(); !status.ok()) return Failure{status, kExitHost};
     return std::nullopt;
@@ -165,9 +167,6 @@ class Server {
   }
 
   void Run() {
-    std::unique_ptr<SignalWatch> signals;
-    if (absl::StatusOr<std::unique_ptr<SignalWatch>> watch = SignalWatch::Create(); watch.ok()) signals = *std::move(watch);
-    if (signals != nullptr) signals->SetHandler([this](int signal) { OnSignal(signal); });
     threads_->Background([this] { WarmUp(); });
     NotifyServiceManager(absl::StrCat("READY=1\nSTATUS=serves on ", http_->address()));
     for (bool reload = false; !wishes_.Wait(kSweepEvery, &reload);) {
@@ -347,6 +346,7 @@ class Server {
   std::unique_ptr<front::Api> api_;
   std::unique_ptr<front::HttpServer> http_;
   std::atomic<const front::HttpServer*> listening_ = nullptr;  // http_, for threads that answer while it is being set
+  std::unique_ptr<SignalWatch> signals_;  // ends first: its thread calls this
 };
 
 }  // namespace

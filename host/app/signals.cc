@@ -40,9 +40,10 @@ void SurviveClosedPipes() {
   sigaction(SIGPIPE, &action, nullptr);
 }
 
-absl::StatusOr<std::unique_ptr<SignalWatch>> SignalWatch::Create() {
+absl::StatusOr<std::unique_ptr<SignalWatch>> SignalWatch::Create(Handler handler) {
   if (g_signal_pipe.load() >= 0) return absl::FailedPreconditionError("signals are watched already");
   std::unique_ptr<SignalWatch> watch(new SignalWatch());
+  watch->handler_ = std::move(handler);
   CELLBLOCK_ASSIGN_OR_RETURN(sys::PipePair pipe, sys::MakePipe());
   watch->read_end_ = std::move(pipe.read);
   watch->write_end_ = std::move(pipe.write);

@@ -25,7 +25,8 @@ class SignalWatch {
  public:
   using Handler = std::function<void(int signal)>;
 
-  static absl::StatusOr<std::unique_ptr<SignalWatch>> Create();
+  // A signal that comes while there is no handler does nothing.
+  static absl::StatusOr<std::unique_ptr<SignalWatch>> Create(Handler handler = nullptr);
   ~SignalWatch();
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;

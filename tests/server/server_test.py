@@ -374,6 +374,11 @@ class ServerTest(Fixture):
             self.assertIn(told, done.stderr)
             self.assertFalse(os.path.exists(self.state + "-none"))
 
+    def test_a_stop_right_after_the_start_is_one_too(self):
+        for _ in range(5):
+            self.assertEqual(self.server.stop(), 0)
+            self.server = self.start()
+
     def test_it_ends_in_order(self):
         self.server.session()
         self.assertEqual(self.server.stop(), 0)
