@@ -331,13 +331,11 @@ absl::StatusOr<CallInfo> Service::GetExecution(const Request& request, absl::str
   absl::StatusOr<store::ExecutionEntry> entry = journal_.GetExecution(id);
   if (absl::IsNotFound(entry.status())) return unknown;
   CELLBLOCK_RETURN_IF_ERROR(entry.status());
-  const absl::StatusOr<store::SessionEntry> session = FindEntry(request, entry->session_id);
-  if (!session.ok()) return unknown;
+  if (!FindEntry(request, entry->session_id).ok()) return unknown;
   info.execution_id = entry->id;
   info.session_id = entry->session_id;
   info.accepted_at = entry->accepted_at;
   info.state = entry->state == store::CallState::kDone ? "done" : "lost";
-  if (entry->state == store::CallState::kLost) info.reason = absl::StrCat("it had begun, and nobody knows how it ended: ", session->reason);
   if (entry->state == store::CallState::kRunning) info.state = "running";  // its record is just being written
   absl::StatusOr<CallAnswer> answer = AnswerFromJournal(id);
   if (answer.ok()) info.record_json = std::move(answer->record_json);

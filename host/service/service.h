@@ -105,7 +105,6 @@ struct CallInfo {
   std::string record_json;                         // once it is done
   std::string events_json;                         // else, of a detached one: a list, so far; the first 8 MiB
   bool events_truncated = false;                   // there are more than that; the record will have them
-  std::string reason;                              // lost: why
 };
 
 struct FileInfo {

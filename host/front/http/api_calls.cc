@@ -115,7 +115,6 @@ HttpReply Api::GetExecution(HttpRequest& request) {
   json.Member("id", call->execution_id);
   json.Member("session_id", call->session_id);
   json.Member("status", call->state);
-  if (!call->reason.empty()) json.Member("reason", call->reason);
   json.Key("accepted_at");
   json.Time(call->accepted_at);
   json.Key("events");
