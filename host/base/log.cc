@@ -64,6 +64,10 @@ std::string TextLine(LogLevel level, absl::string_view message, const LogSubject
   if (!subject.session_id.empty()) absl::StrAppend(&line, " session=", subject.session_id.substr(0, kSubjectBytesMax));
   if (!subject.request_id.empty()) absl::StrAppend(&line, " request=", subject.request_id.substr(0, kSubjectBytesMax));
   if (line.size() > kLineBytesMax - 1) line.resize(kLineBytesMax - 1);
+  // Parts of it may be a guest's or a client's: no line of theirs, and nothing that a terminal obeys.
+  for (char& c : line) {
+    if (static_cast<uint8_t>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
   return line;
 }
 

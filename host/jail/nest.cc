@@ -140,6 +140,10 @@ class Nest {
       }
       if (items[0].revents == 0) continue;
       absl::StatusOr<sys::Message> message = sys::ReceiveMessage(control_.get());
+      if (absl::IsResourceExhausted(message.status())) {
+        Answer(message.status());
+        continue;
+      }
       if (!message.ok()) return;
       Handle(*message);
     }

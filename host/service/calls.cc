@@ -43,6 +43,19 @@ std::vector<store::ArtifactEntry> EntriesOf(const Record& record) {
   return entries;
 }
 
+// It had started, and how it ended nobody knows: it is not run again.
+CallAnswer LostAnswer(const store::ExecutionEntry& entry, absl::string_view why) {
+  Record record;
+  record.id = entry.id;
+  record.session_id = entry.session_id;
+  record.status = CallStatus::kLost;
+  record.session_state = SessionState::kGone;
+  record.started_at = entry.accepted_at;
+  record.reason = std::string(why);
+  return CallAnswer{entry.id, render::RenderRecordJson(record), std::move(record)};
+}
+constexpr absl::string_view kNotKept = "the call ran, and its record could not be kept";
+
 }  // namespace
 
 absl::StatusOr<Service::Accepted> Service::Accept(const Request& request, absl::string_view session_id, const NewCall& wanted, bool detached) {
@@ -88,9 +101,31 @@ absl::StatusOr<Service::Accepted> Service::Accept(const Request& request, absl::
   const absl::Status written = journal_.AddExecution(entry);
   running.written = written.ok();
   if (written.ok()) return accepted;
-  if (keyed) (void)journal_.ForgetRequest(request.token->name, request.idempotency_key);
+  if (keyed) (void)journal_.ForgetRequest(request.token->name, request.idempotency_key, running.id, false);
   Forget(running, written);
   return written;
+}
+
+absl::Status Service::WhyNoMoreCalls(const Token& token) const {
+  const auto found = calls_of_.find(token.name);
+  const int64_t calls = found == calls_of_.end() ? 0 : found->second;
+  if (static_cast<int64_t>(running_.size()) + waits_ < options_.calls_max && calls < token.calls_max) return absl::OkStatus();
+  return Error(absl::StatusCode::kResourceExhausted, "too_many_calls",
+               absl::StrCat("as many calls run or wait as may (", std::min(options_.calls_max, token.calls_max), "): this one was not started; try again when one has ended"), kTryAgainSoon);
+}
+
+absl::Status Service::EnterWait(const Token& token) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  CELLBLOCK_RETURN_IF_ERROR(WhyNoMoreCalls(token));
+  ++calls_of_[token.name];
+  ++waits_;
+  return absl::OkStatus();
+}
+
+void Service::LeaveWait(const Token& token) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (--calls_of_[token.name] == 0) calls_of_.erase(token.name);
+  --waits_;
 }
 
 // Null: it is among those that run or wait. Else the one that is there already under its id.
@@ -99,27 +134,27 @@ absl::StatusOr<Service::RunningPtr> Service::Enter(const RunningPtr& running) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto other = running_.find(running->id);
   if (other != running_.end()) return other->second;
-  const auto found = calls_of_.find(request.token->name);
-  const int64_t calls = found == calls_of_.end() ? 0 : found->second;
-  if (static_cast<int64_t>(running_.size()) < options_.calls_max && calls < request.token->calls_max) {
+  const absl::Status full = WhyNoMoreCalls(*request.token);
+  if (full.ok()) {
     ++calls_of_[request.token->name];
     running_.emplace(running->id, running);
     return RunningPtr();
   }
   // With the lock held: whoever enters under this key later finds that its claim is gone.
-  if (!request.idempotency_key.empty()) (void)journal_.ForgetRequest(request.token->name, request.idempotency_key);
-  return Error(absl::StatusCode::kResourceExhausted, "too_many_calls",
-               absl::StrCat("as many calls run or wait as may (", std::min(options_.calls_max, request.token->calls_max), "): this one was not started; try again when one has ended"), kTryAgainSoon);
+  if (!request.idempotency_key.empty()) (void)journal_.ForgetRequest(request.token->name, request.idempotency_key, running->id, false);
+  return full;
 }
 
 // Between the claim of its key and its entry another request of that key may have run to its end, or been refused and given the key back.
 absl::StatusOr<std::optional<CallAnswer>> Service::AnswerOfEntered(const Running& running) {
   CELLBLOCK_ASSIGN_OR_RETURN(const std::string id, Claim(running.request, running.id));
   if (id != running.id) return Error(absl::StatusCode::kAborted, "request_in_progress", "the same request is being worked on; ask again for its answer", kTryAgainSoon);
-  absl::StatusOr<CallAnswer> answer = AnswerFromJournal(running.id);
-  if (absl::IsNotFound(answer.status())) return std::optional<CallAnswer>();
-  CELLBLOCK_RETURN_IF_ERROR(answer.status());
-  return std::optional<CallAnswer>(*std::move(answer));
+  const absl::StatusOr<store::ExecutionEntry> entry = journal_.GetExecution(running.id);
+  if (absl::IsNotFound(entry.status())) return std::optional<CallAnswer>();
+  CELLBLOCK_RETURN_IF_ERROR(entry.status());
+  if (entry->state == store::CallState::kRunning) return std::optional<CallAnswer>(LostAnswer(*entry, kNotKept));  // nobody runs it
+  CELLBLOCK_ASSIGN_OR_RETURN(CallAnswer answer, AnswerFromJournal(running.id));
+  return std::optional<CallAnswer>(std::move(answer));
 }
 
 void Service::Forget(Running& running, const absl::StatusOr<CallAnswer>& answer) {
@@ -147,15 +182,7 @@ absl::StatusOr<CallAnswer> Service::AnswerFromJournal(absl::string_view executio
   CELLBLOCK_ASSIGN_OR_RETURN(store::ExecutionEntry entry, journal_.GetExecution(execution_id));
   if (entry.state == store::CallState::kDone) return CallAnswer{entry.id, std::move(entry.record_json), std::nullopt};
   if (entry.state == store::CallState::kRunning) return Error(absl::StatusCode::kNotFound, "still_running", "the call still runs");
-  // It had started, and how it ended nobody knows: it is not run again.
-  Record record;
-  record.id = entry.id;
-  record.session_id = entry.session_id;
-  record.status = CallStatus::kLost;
-  record.session_state = SessionState::kGone;
-  record.started_at = entry.accepted_at;
-  record.reason = "the server ended while the call ran: how far it came is not known";
-  return CallAnswer{entry.id, render::RenderRecordJson(record), std::move(record)};
+  return LostAnswer(entry, "the server ended while the call ran: how far it came is not known");
 }
 
 absl::StatusOr<CallAnswer> Service::RunToEnd(const RunningPtr& running, const NewCall& wanted) {
@@ -203,7 +230,7 @@ absl::StatusOr<CallAnswer> Service::RunOnTurn(Running& running, const NewCall& w
   if (turn.ok() && !Begin(running)) turn = Error(absl::StatusCode::kAborted, "cancelled", "the call was taken back before it started");
   if (!turn.ok()) {
     // It never started: the next try may.
-    if (!running.request.idempotency_key.empty()) (void)journal_.ForgetRequest(running.request.token->name, running.request.idempotency_key);
+    if (!running.request.idempotency_key.empty()) (void)journal_.ForgetRequest(running.request.token->name, running.request.idempotency_key, running.id, true);
     if (!running.written) return turn.status();
     Record record;
     record.status = CallStatus::kRejected;
@@ -226,7 +253,7 @@ absl::StatusOr<CallAnswer> Service::RunOnTurn(Running& running, const NewCall& w
   if (!record.ok()) {
     // Nothing that the code did: the host could not do its work, or the request was none.
     if (absl::IsInvalidArgument(record.status()) && !running.request.idempotency_key.empty()) {
-      (void)journal_.ForgetRequest(running.request.token->name, running.request.idempotency_key);
+      (void)journal_.ForgetRequest(running.request.token->name, running.request.idempotency_key, running.id, true);
     }
     if (running.written) {
       Record lost;
@@ -275,7 +302,11 @@ absl::StatusOr<CallAnswer> Service::Execute(const Request& request, absl::string
   auto execute = [&]() -> absl::StatusOr<CallAnswer> {
     CELLBLOCK_ASSIGN_OR_RETURN(Accepted accepted, Accept(request, session_id, wanted, false));
     if (accepted.answer.has_value()) return *std::move(accepted.answer);
-    if (accepted.repeated) return WaitFor(*accepted.running);
+    if (accepted.repeated) {
+      CELLBLOCK_RETURN_IF_ERROR(EnterWait(*request.token));
+      absl::Cleanup leave = [&] { LeaveWait(*request.token); };
+      return WaitFor(*accepted.running);
+    }
     return RunToEnd(accepted.running, wanted);
   };
   return Noted("execute", session_id, request, execute());

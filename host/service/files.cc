@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -28,6 +29,7 @@ absl::Status WithFileCode(const absl::Status& status, absl::string_view path) {
     case absl::StatusCode::kResourceExhausted: return WithCode(status, absl::StrContains(status.message(), "limits.file_size") ? "file_too_large" : "workspace_full");
     // A link, a device, a mount in the way: nothing that is handed out.
     case absl::StatusCode::kFailedPrecondition: return WithCode(status, absl::StrContains(status.message(), "read-only") ? "file_read_only" : "not_a_file");
+    case absl::StatusCode::kAborted: return WithCode(status, "no_answer");
     default: return status;
   }
 }
@@ -101,10 +103,13 @@ absl::Status Service::RemoveFile(const Request& request, absl::string_view sessi
 absl::StatusOr<std::string> Service::DescribeVariables(const Request& request, absl::string_view session_id) {
   auto describe = [&]() -> absl::StatusOr<std::string> {
     CELLBLOCK_ASSIGN_OR_RETURN(const LivePtr live, Find(request, session_id));
+    CELLBLOCK_RETURN_IF_ERROR(EnterWait(*request.token));
+    absl::Cleanup leave = [&] { LeaveWait(*request.token); };
     LiveSession::Ticket ticket;
     CELLBLOCK_ASSIGN_OR_RETURN(LiveSession::Turn turn, live->TakeTurn(ticket));
     absl::StatusOr<std::string> answer = turn.session().DescribeVariables();
-    return absl::IsFailedPrecondition(answer.status()) ? WithCode(answer.status(), "no_interpreter") : answer;
+    if (answer.ok()) return answer;
+    return WithCode(answer.status(), absl::IsFailedPrecondition(answer.status()) ? "no_interpreter" : absl::IsAborted(answer.status()) ? "no_answer" : CodeOf(answer.status()));
   };
   return Noted("variables", session_id, request, describe());
 }
@@ -112,6 +117,8 @@ absl::StatusOr<std::string> Service::DescribeVariables(const Request& request, a
 absl::StatusOr<std::string> Service::PreviewFile(const Request& request, absl::string_view session_id, absl::string_view path, int64_t rows) {
   auto preview = [&]() -> absl::StatusOr<std::string> {
     CELLBLOCK_ASSIGN_OR_RETURN(const LivePtr live, Find(request, session_id));
+    CELLBLOCK_RETURN_IF_ERROR(EnterWait(*request.token));
+    absl::Cleanup leave = [&] { LeaveWait(*request.token); };
     LiveSession::Ticket ticket;
     CELLBLOCK_ASSIGN_OR_RETURN(LiveSession::Turn turn, live->TakeTurn(ticket));
     absl::StatusOr<std::string> answer = turn.session().PreviewFile(path, rows);

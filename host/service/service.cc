@@ -157,7 +157,7 @@ absl::StatusOr<SessionInfo> Service::CreateSession(const Request& request, const
     }
     absl::StatusOr<SessionInfo> made = MakeSession(request, wanted, id);
     if (made.ok()) return made;
-    if (!request.idempotency_key.empty()) (void)journal_.ForgetRequest(request.token->name, request.idempotency_key);
+    if (!request.idempotency_key.empty()) (void)journal_.ForgetRequest(request.token->name, request.idempotency_key, id, true);
     std::lock_guard<std::mutex> lock(mutex_);
     sessions_.erase(id);
     return made;
@@ -183,7 +183,10 @@ absl::StatusOr<SessionInfo> Service::MakeSession(const Request& request, const N
   session_options.id = id;
   session_options.seed = wanted.seed;
   session_options.environment = wanted.environment;
-  CELLBLOCK_ASSIGN_OR_RETURN(session_options.attached, FindAttached(request, wanted));
+  AttachedShared attached;
+  absl::Cleanup unpin = [&] { Unpin(attached); };
+  CELLBLOCK_RETURN_IF_ERROR(PinAttached(request, wanted, &attached));
+  for (const auto& [path, file] : attached) session_options.attached.push_back({path, journal_.ContentPath(file)});
   CELLBLOCK_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, host->CreateSession(policy, session_options));
   store::SessionEntry entry;
   entry.id = id;
@@ -198,7 +201,9 @@ absl::StatusOr<SessionInfo> Service::MakeSession(const Request& request, const N
   {
     std::lock_guard<std::mutex> lock(mutex_);
     sessions_[id] = live;
+    if (!attached.empty()) attached_of_[id] = std::move(attached);
   }
+  std::move(unpin).Cancel();
   std::move(count_out).Cancel();
   for (Observer* observer : observers_) observer->SessionCreated(facts, {token.name, request.id}, absl::Now() - began, live->session().start_timings());
   return info;
@@ -237,6 +242,8 @@ absl::StatusOr<SessionInfo> Service::RenewSession(const Request& request, absl::
 absl::StatusOr<SessionInfo> Service::RestartSession(const Request& request, absl::string_view id) {
   auto restart = [&]() -> absl::StatusOr<SessionInfo> {
     CELLBLOCK_ASSIGN_OR_RETURN(const LivePtr live, Find(request, id));
+    CELLBLOCK_RETURN_IF_ERROR(EnterWait(*request.token));
+    absl::Cleanup leave = [&] { LeaveWait(*request.token); };
     LiveSession::Ticket ticket;
     {
       CELLBLOCK_ASSIGN_OR_RETURN(LiveSession::Turn turn, live->TakeTurn(ticket));
@@ -289,10 +296,16 @@ void Service::FinishEnd(const LivePtr& live, EndCause cause, const std::string& 
   if (absl::Status ended = journal_.EndSession(facts.id, state, reason, absl::Now()); !ended.ok()) {
     Log(LogLevel::kError, absl::StrCat("the end of session ", facts.id, " could not be kept: ", ended.message()), {facts.id, {}});
   }
+  AttachedShared attached;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     sessions_.erase(facts.id);
+    if (const auto found = attached_of_.find(facts.id); found != attached_of_.end()) {
+      attached = std::move(found->second);
+      attached_of_.erase(found);
+    }
   }
+  Unpin(attached);
   for (Observer* observer : observers_) observer->SessionEnded(facts, store::LifeStateName(state), cause, reason);
   CountOut(facts.owner);
 }
@@ -341,7 +354,7 @@ void Service::Sweep(absl::Time now) {
     const std::string why = session->WhyOver(now);
     if (why.empty()) continue;
     const EndCause cause = now >= session->Look().lease.life_ends_at() ? EndCause::kLifeOver : EndCause::kIdle;
-    background_([this, session, cause, why] { End(session, cause, why); });
+    if (session->BeginEnd(why)) background_([this, session, cause, why] { FinishEnd(session, cause, why); });
   }
   if (!prune) return;
   background_([this, now] {

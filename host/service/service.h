@@ -172,6 +172,12 @@ class Service {
   absl::StatusOr<store::SharedFile> PutSharedFile(const Request& request, absl::string_view name, int source_fd, absl::string_view sha256);
   absl::StatusOr<std::vector<store::SharedFile>> ListSharedFiles(const Request& request);
   absl::Status RemoveSharedFile(const Request& request, absl::string_view name);
+  // The content of one that was attached at this path; none: nothing was.
+  struct OpenedShared {
+    store::SharedFile file;
+    UniqueFd content;
+  };
+  absl::StatusOr<std::optional<OpenedShared>> OpenAttached(const Request& request, absl::string_view session_id, absl::string_view path);
 
   // ---- what calls left; of ended sessions too ----
   absl::StatusOr<std::vector<store::ArtifactEntry>> ListArtifacts(const Request& request, absl::string_view session_id, int64_t after, int64_t count);
@@ -205,7 +211,9 @@ class Service {
   SessionInfo Describe(LiveSession& live) const;
   SessionInfo Describe(const store::SessionEntry& entry) const;
   absl::StatusOr<SessionInfo> MakeSession(const Request& request, const NewSession& wanted, const std::string& id);
-  absl::StatusOr<std::vector<AttachedFile>> FindAttached(const Request& request, const NewSession& wanted);
+  using AttachedShared = std::vector<std::pair<std::string, store::SharedFile>>;  // by path in the workspace; pinned
+  absl::Status PinAttached(const Request& request, const NewSession& wanted, AttachedShared* attached);
+  void Unpin(const AttachedShared& attached);
   std::string MimeOf(int fd, absl::string_view name);  // by the content's head
   absl::StatusOr<std::string> Claim(const Request& request, absl::string_view target);
   absl::Status CountIn(const Token& token);
@@ -224,6 +232,10 @@ class Service {
   absl::StatusOr<std::optional<CallAnswer>> AnswerOfEntered(const Running& running);
   absl::StatusOr<CallAnswer> RunToEnd(const RunningPtr& running, const NewCall& wanted);
   absl::StatusOr<CallAnswer> RunOnTurn(Running& running, const NewCall& wanted);
+  // Whoever waits for another's call or for a turn holds a thread: counted as a call of its token. LeaveWait() then.
+  absl::Status EnterWait(const Token& token);
+  void LeaveWait(const Token& token);
+  absl::Status WhyNoMoreCalls(const Token& token) const;  // under mutex_; OK: one more may come
   bool Begin(Running& running);                    // false: it was cancelled
   void Started(Running& running);                  // from now on interrupts reach it
   ExecuteOptions OptionsFor(Running& running, const NewCall& wanted);
@@ -246,10 +258,12 @@ class Service {
   std::mutex mutex_;                               // of what follows
   std::condition_variable changed_;                // a call or a session ended
   absl::flat_hash_map<std::string, LivePtr> sessions_;  // null: being made
+  absl::flat_hash_map<std::string, AttachedShared> attached_of_;  // by session
   int64_t sessions_counted_ = 0;                   // with those being made or ended
   std::map<std::string, int64_t> sessions_of_;     // by owner
   absl::flat_hash_map<std::string, RunningPtr> running_;
-  std::map<std::string, int64_t> calls_of_;        // by owner
+  std::map<std::string, int64_t> calls_of_;        // by owner, with the waits
+  int64_t waits_ = 0;
   absl::Time pruned_at_ = absl::InfinitePast();
 };
 

@@ -29,7 +29,9 @@ absl::StatusOr<store::SharedFile> Service::PutSharedFile(const Request& request,
     struct stat found = {};
     if (fstat(source_fd, &found) != 0) return sys::ErrnoStatus("look at the upload");
     const store::SharedFile file = {request.token->name, std::string(name), std::string(sha256), found.st_size, MimeOf(source_fd, name), absl::Now()};
-    CELLBLOCK_RETURN_IF_ERROR(WithCode(journal_.PutSharedFile(file, source_fd), "shared_files_full"));
+    const absl::Status kept = journal_.PutSharedFile(file, source_fd);
+    if (absl::IsResourceExhausted(kept)) return WithCode(kept, "shared_files_full");
+    CELLBLOCK_RETURN_IF_ERROR(kept);
     for (Observer* observer : observers_) observer->FileMoved("put_shared_file", {"", file.owner, ""}, {file.owner, request.id}, name, file.size_bytes);
     return file;
   };
@@ -47,15 +49,38 @@ absl::Status Service::RemoveSharedFile(const Request& request, absl::string_view
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<AttachedFile>> Service::FindAttached(const Request& request, const NewSession& wanted) {
-  std::vector<AttachedFile> attached;
+absl::Status Service::PinAttached(const Request& request, const NewSession& wanted, AttachedShared* attached) {
+  if (wanted.attach.size() > kAttachedMax) return absl::InvalidArgumentError(absl::StrCat("attach: at most ", kAttachedMax, " files"));
   for (const auto& [path, name] : wanted.attach) {
-    const absl::StatusOr<store::SharedFile> file = journal_.GetSharedFile(request.token->name, name);
+    const absl::StatusOr<store::SharedFile> file = journal_.PinSharedFile(request.token->name, name);
     if (absl::IsNotFound(file.status())) return NoSuchFile(name);
+    if (absl::IsDataLoss(file.status())) return Error(absl::StatusCode::kNotFound, "shared_file_not_found", absl::StrCat("the content of shared file \"", name, "\" is damaged; upload it again"));
     CELLBLOCK_RETURN_IF_ERROR(file.status());
-    attached.push_back({path, journal_.ContentPath(*file)});
+    attached->emplace_back(path, *file);
   }
-  return attached;
+  return absl::OkStatus();
+}
+
+void Service::Unpin(const AttachedShared& attached) {
+  for (const auto& [path, file] : attached) journal_.UnpinSharedFile(file);
+}
+
+absl::StatusOr<std::optional<Service::OpenedShared>> Service::OpenAttached(const Request& request, absl::string_view session_id, absl::string_view path) {
+  CELLBLOCK_ASSIGN_OR_RETURN(const LivePtr live, Find(request, session_id));
+  std::optional<store::SharedFile> found;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto of_session = attached_of_.find(session_id);
+    if (of_session == attached_of_.end()) return std::optional<OpenedShared>();
+    for (const auto& [at, file] : of_session->second) {
+      if (at == path) found = file;
+    }
+  }
+  if (!found.has_value()) return std::optional<OpenedShared>();
+  CELLBLOCK_RETURN_IF_ERROR(live->Use(absl::Now()));
+  CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd content, journal_.OpenShared(*found));
+  for (Observer* observer : observers_) observer->FileMoved("get_file", live->facts(), {request.token->name, request.id}, path, found->size_bytes);
+  return std::optional<OpenedShared>(OpenedShared{*std::move(found), std::move(content)});
 }
 
 }  // namespace cellblock::service

@@ -17,7 +17,6 @@ constexpr size_t kArgumentsMax = 1000;
 constexpr size_t kArgumentBytesMax = 128 * 1024;
 constexpr size_t kFileNameBytesMax = 4096;
 constexpr size_t kIdBytesMax = 64;
-constexpr size_t kAttachedMax = 64;
 
 }  // namespace
 

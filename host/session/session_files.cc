@@ -1,6 +1,7 @@
 // See session_impl.h: files in and out of a session. Supervisor; the workspace is the guest's and hostile.
-#include <fcntl.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -12,11 +13,14 @@
 
 namespace cellblock::session {
 
-const UniqueFd* SessionImpl::AttachedAt(absl::string_view path) const {
-  for (size_t i = 0; i < attached_.size(); ++i) {
-    if (options_.attached[i].path == path) return &attached_[i];
-  }
-  return nullptr;
+bool SessionImpl::IsAttached(const FileIdentity& file) const { return std::find(attached_.begin(), attached_.end(), file) != attached_.end(); }
+
+absl::StatusOr<UniqueFd> SessionImpl::OpenForReading(absl::string_view path) const {
+  absl::StatusOr<UniqueFd> file = OpenFile(jail_->workspace.get(), path);
+  if (file.ok() || attached_.empty() || !absl::IsFailedPrecondition(file.status())) return file;
+  absl::StatusOr<UniqueFd> mounted = OpenFile(jail_->workspace.get(), path, /*mounted=*/true);
+  struct stat info;
+  return mounted.ok() && fstat(mounted->get(), &info) == 0 && IsAttached({info.st_dev, info.st_ino}) ? std::move(mounted) : std::move(file);
 }
 
 absl::Status SessionImpl::CheckNotAttached(absl::string_view path) const {
@@ -48,12 +52,10 @@ absl::Status SessionImpl::MakeFolder(absl::string_view path) {
 }
 
 absl::Status SessionImpl::GetFile(absl::string_view path, int target_fd) {
-  if (const UniqueFd* attached = AttachedAt(path); attached != nullptr) {
-    CELLBLOCK_ASSIGN_OR_RETURN(const UniqueFd own, sys::Open(absl::StrCat("/proc/self/fd/", attached->get()), O_RDONLY));  // with a position of its own
-    return sys::CopyAll(own.get(), target_fd, kAttachedBytesMax).status();
-  }
-  CELLBLOCK_ASSIGN_OR_RETURN(const UniqueFd file, OpenFile(jail_->workspace.get(), path));
-  return sys::CopyAll(file.get(), target_fd, policy_.limits.workspace_bytes).status();
+  CELLBLOCK_ASSIGN_OR_RETURN(const UniqueFd file, OpenForReading(path));
+  struct stat info;
+  const bool is_attached = fstat(file.get(), &info) == 0 && IsAttached({info.st_dev, info.st_ino});
+  return sys::CopyAll(file.get(), target_fd, is_attached ? kAttachedBytesMax : policy_.limits.workspace_bytes).status();
 }
 
 absl::Status SessionImpl::RemoveFile(absl::string_view path) {
@@ -63,10 +65,7 @@ absl::Status SessionImpl::RemoveFile(absl::string_view path) {
 }
 
 absl::StatusOr<std::vector<FileEntry>> SessionImpl::ListFiles() {
-  CELLBLOCK_ASSIGN_OR_RETURN(std::vector<FileEntry> files, session::ListFiles(jail_->workspace.get()));
-  if (attached_.empty()) return files;
-  for (FileEntry& file : files) file.read_only = AttachedAt(file.path) != nullptr;
-  return files;
+  return session::ListFiles(jail_->workspace.get(), attached_);
 }
 
 }  // namespace cellblock::session

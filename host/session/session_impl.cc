@@ -30,7 +30,6 @@ namespace cellblock::session {
 namespace {
 
 constexpr size_t kLateBytesMax = 256 * 1024;  // of each stream, written between two calls; what is beyond is dropped
-constexpr absl::Duration kKillDeadline = absl::Seconds(10);
 
 void AppendBounded(int fd, std::string& text) {
   std::array<char, 65536> chunk;
@@ -341,6 +340,11 @@ void SessionImpl::EndOverMemory() {
   int64_t bytes = supervise::CloserLook(*jail_, worker_->process(), baseline_, worker_->zygote_sharers(), sample, policy_.limits.memory_bytes);
   memory_.peak_bytes = std::max<int64_t>(memory_.peak_bytes, bytes);
   if (bytes <= policy_.limits.memory_bytes || confine::IsLayerSwitchedOff("watch")) return;
+  if (beside_.has_value()) {
+    beside_->memory->killed = true;
+    beside_->worker->Kill();
+    return;
+  }
   memory_.killed = true;
   worker_->Kill();
   supervise::KillAllInJail(*jail_, &worker_->process());

@@ -17,11 +17,14 @@
 #include "confine/confine.h"
 #include "session/full_output.h"
 #include "session/host_impl.h"
+#include "session/workspace.h"
 #include "supervise/call.h"
 #include "supervise/memory_watch.h"
 #include "supervise/worker.h"
 
 namespace cellblock::session {
+
+inline constexpr absl::Duration kKillDeadline = absl::Seconds(10);  // for a jail's init to end the others
 
 // Calls in the order in which they came; a bounded number wait.
 class CallQueue {
@@ -62,6 +65,12 @@ class SessionImpl : public Session, private supervise::Watched {
   absl::StatusOr<std::string> PreviewFile(absl::string_view path, int64_t rows) override;
 
  private:
+  // Made for one question: where memory is short it goes first.
+  struct Beside {
+    supervise::Worker* worker;
+    supervise::MemorySignals* memory;
+  };
+
   SessionImpl(std::shared_ptr<HostImpl> host, const Policy& policy, const SessionOptions& options);
   absl::Status Start();
   absl::Status MakeJail(uint64_t root, const std::vector<UniqueFd>& entrances);
@@ -69,9 +78,12 @@ class SessionImpl : public Session, private supervise::Watched {
   absl::StatusOr<std::unique_ptr<supervise::Worker>> MakeWorker(std::future<absl::Status>& jail_attached, StartTimings* timings);
   absl::Status StartWorker(std::future<absl::Status>& jail_attached, StartTimings* timings);
   absl::Status WaitForTurn();              // Leave() then
-  const UniqueFd* AttachedAt(absl::string_view path) const;  // null: none
+  bool IsAttached(const FileIdentity& file) const;
+  absl::StatusOr<UniqueFd> OpenForReading(absl::string_view path) const;  // a plain file of the workspace, or an attached one
   absl::Status CheckNotAttached(absl::string_view path) const;  // nor a folder above one
-  absl::StatusOr<std::string> Ask(supervise::Worker& worker, supervise::CpuMeter& meter, const char* question, absl::string_view argument, Record& record);
+  absl::StatusOr<std::string> Ask(supervise::Worker& worker, supervise::CpuMeter& meter, supervise::MemorySignals& memory, const char* question, absl::string_view argument, Record& record);
+  void SetBeside(std::optional<Beside> beside);
+  void KillOthers();
   confine::Spec WorkerSpec(const supervise::Zygote& zygote);
   std::vector<std::string> Environment() const;
   absl::Status CheckLayers();
@@ -115,7 +127,7 @@ class SessionImpl : public Session, private supervise::Watched {
   std::unique_ptr<supervise::Worker> worker_;
   std::optional<supervise::CpuMeter> cpu_; // of worker_
   confine::Spec spec_;
-  std::vector<UniqueFd> attached_;         // as options_.attached
+  std::vector<FileIdentity> attached_;     // as options_.attached
   std::optional<artifact::Collector> collector_;
   std::optional<artifact::Snapshot> snapshot_;
   CallQueue queue_;
@@ -130,7 +142,8 @@ class SessionImpl : public Session, private supervise::Watched {
   supervise::Baseline baseline_;           // without a cgroup
   int64_t high_water_ = 0;                 // without a cgroup: the worker's, when the last call ended
   std::optional<supervise::DiskUse> disk_; // when the last call ended, if nobody can have changed it since
-  std::mutex watched_mutex_;               // worker_ against the watch
+  std::mutex watched_mutex_;               // worker_ and beside_ against the watch
+  std::optional<Beside> beside_;
   std::string late_output_, late_errors_;
 };
 

@@ -10,6 +10,8 @@
 #include "session/session_impl.h"
 #include "session/workspace.h"
 #include "supervise/call.h"
+#include "supervise/memory_watch.h"
+#include "sys/files.h"
 
 namespace cellblock::session {
 namespace {
@@ -19,14 +21,15 @@ constexpr int64_t kPreviewRowsMax = 100;
 
 }  // namespace
 
-absl::StatusOr<std::string> SessionImpl::Ask(supervise::Worker& worker, supervise::CpuMeter& meter, const char* question, absl::string_view argument, Record& record) {
+absl::StatusOr<std::string> SessionImpl::Ask(supervise::Worker& worker, supervise::CpuMeter& meter, supervise::MemorySignals& memory, const char* question, absl::string_view argument, Record& record) {
   supervise::CallOptions call;
   call.inspect = question;
   call.number = calls_;
   call.timeout = std::min(kAnswerTime, policy_.limits.wall);
   call.interrupt_fd = interrupt_.get();
   call.redact = redact_;
-  const supervise::CallParties parties = {policy_, *jail_, &worker, cgroup_.get(), memory_, meter};
+  if (cgroup_ != nullptr) call.out_of_memory_kills_before = cgroup_->OutOfMemoryKills();
+  const supervise::CallParties parties = {policy_, *jail_, &worker, cgroup_.get(), memory, meter};
   CELLBLOCK_RETURN_IF_ERROR(supervise::RunPythonCall(parties, argument, std::move(call), record));
   for (const Result& result : record.results) {
     for (const MimeData& data : result.mime) {
@@ -34,7 +37,7 @@ absl::StatusOr<std::string> SessionImpl::Ask(supervise::Worker& worker, supervis
     }
   }
   const std::string why = record.error.has_value() ? absl::StrCat(record.error->name, ": ", record.error->value) : record.reason;
-  return absl::UnavailableError(absl::StrCat("the session gave no answer: ", why.empty() ? "its interpreter was tampered with" : why));
+  return absl::AbortedError(absl::StrCat("the session gave no answer: ", why.empty() ? "its interpreter was tampered with" : why));
 }
 
 absl::StatusOr<std::string> SessionImpl::DescribeVariables() {
@@ -49,7 +52,7 @@ absl::StatusOr<std::string> SessionImpl::DescribeVariables() {
   absl::Cleanup idle = [this] { busy_ = false; };
   ForgetInterrupts();
   Record record;
-  absl::StatusOr<std::string> answer = Ask(*worker_, BeginMeter(), "variables", "", record);
+  absl::StatusOr<std::string> answer = Ask(*worker_, BeginMeter(), memory_, "variables", "", record);
   {
     // Threads that live on may have written meanwhile: to the next call, as if nobody had asked.
     std::lock_guard<std::mutex> lock(watched_mutex_);
@@ -66,14 +69,37 @@ absl::StatusOr<std::string> SessionImpl::PreviewFile(absl::string_view path, int
   if (!capture::IsValidUtf8(path)) return absl::InvalidArgumentError("the name is not UTF-8");
   CELLBLOCK_RETURN_IF_ERROR(WaitForTurn());
   absl::Cleanup leave = [this] { queue_.Leave(); };
-  if (AttachedAt(path) == nullptr) CELLBLOCK_RETURN_IF_ERROR(OpenFile(jail_->workspace.get(), path).status());
+  CELLBLOCK_RETURN_IF_ERROR(OpenForReading(path).status());
   std::future<absl::Status> attached;
   StartTimings timings;
-  CELLBLOCK_ASSIGN_OR_RETURN(const std::unique_ptr<supervise::Worker> worker, MakeWorker(attached, &timings));
+  CELLBLOCK_ASSIGN_OR_RETURN(std::unique_ptr<supervise::Worker> worker, MakeWorker(attached, &timings));
+  // Should the kernel have to choose, it ends this one and not the session's interpreter (proc(5)); an ordinary user may not be let to say so.
+  (void)sys::WriteFile(absl::StrCat("/proc/", worker->process().pid(), "/oom_score_adj"), "1000");
+  supervise::MemorySignals memory;
+  SetBeside(Beside{worker.get(), &memory});
   supervise::CpuMeter meter({&worker->process(), &*jail_->process}, cgroup_.get());
   ForgetInterrupts();
   Record record;
-  return Ask(*worker, meter, "preview", absl::StrCat(rows, " ", path), record);
+  absl::StatusOr<std::string> answer = Ask(*worker, meter, memory, "preview", absl::StrCat(rows, " ", policy_.limits.memory_bytes / 2, " ", path), record);
+  SetBeside(std::nullopt);
+  worker.reset();
+  KillOthers();
+  if (!answer.ok() && memory.killed) return absl::AbortedError("the session gave no answer: it has not enough memory left (limits.memory) for a look into this file");
+  return answer;
+}
+
+void SessionImpl::SetBeside(std::optional<Beside> beside) {
+  std::lock_guard<std::mutex> lock(watched_mutex_);
+  beside_ = beside;
+}
+
+// What a parser that was broken into may have started.
+void SessionImpl::KillOthers() {
+  int64_t threads = 0;
+  if (policy_.keep_processes || supervise::HasNoOthers(*jail_, worker_ != nullptr ? &worker_->process() : nullptr, &threads)) return;
+  wire::KillOthers request;
+  request.worker_pid = worker_ != nullptr ? static_cast<uint64_t>(worker_->pid_in_jail()) : 0;
+  (void)jail_->init->Ask(wire::EncodeMessage(request), {}, kKillDeadline);
 }
 
 }  // namespace cellblock::session

@@ -126,13 +126,13 @@ absl::Status SessionImpl::MakeJail(uint64_t root, const std::vector<UniqueFd>& e
   request.tmp_bytes = static_cast<uint64_t>(policy_.limits.tmp_bytes);
   request.shm_bytes = static_cast<uint64_t>(policy_.limits.shm_bytes);
   for (const AttachedFile& file : options_.attached) {
-    CELLBLOCK_ASSIGN_OR_RETURN(attached_.emplace_back(), OpenAttached(file, user_id_ != 0));
+    CELLBLOCK_ASSIGN_OR_RETURN(attached_.emplace_back(), LookAtAttached(file, user_id_ != 0));
     request.attached.push_back(file.host_path);
     request.attached.push_back(file.path);
   }
   CELLBLOCK_ASSIGN_OR_RETURN(jail_, host_->nest().MakeJail(request, entrances));
   for (size_t i = 0; i < attached_.size(); ++i) {
-    CELLBLOCK_RETURN_IF_ERROR(CheckSameFile(attached_[i].get(), jail_->workspace.get(), options_.attached[i]));
+    CELLBLOCK_RETURN_IF_ERROR(CheckSameFile(attached_[i], jail_->workspace.get(), options_.attached[i]));
   }
   return absl::OkStatus();
 }

@@ -82,6 +82,16 @@ absl::Status CheckSize(int source_fd, absl::string_view path, int64_t bytes_max)
   return absl::ResourceExhaustedError(absl::StrCat("\"", path, "\" has ", info.st_size, " bytes; limits.file_size allows ", bytes_max, ": use a policy with more, or hand in a part"));
 }
 
+// Unlinked from outside, a mounted file would be gone from the jail (the kernel detaches what other namespaces have mounted on a name).
+bool IsMountedOver(int folder, const std::string& name) {
+  const absl::StatusOr<UniqueFd> fd = sys::OpenBeneath(folder, name, O_PATH | O_NOFOLLOW);
+  return !fd.ok() && errno == EXDEV;
+}
+
+absl::Status RefuseMounted(absl::string_view name) {
+  return absl::FailedPreconditionError(absl::StrCat("\"", name, "\" is attached to the session read-only, for as long as it lives; use another name, or copy it within the session"));
+}
+
 // Without links, other file systems, or waiting. A folder whose owner closed it is opened first.
 void EmptyBelow(int folder, int depth, size_t& entries) {
   absl::StatusOr<UniqueFd> own = sys::OpenBeneath(folder, ".", O_RDONLY | O_DIRECTORY);
@@ -91,6 +101,7 @@ void EmptyBelow(int folder, int depth, size_t& entries) {
     std::string name = entry->d_name;
     if (name == "." || name == "..") continue;
     if (++entries > kEntriesRemovedMax) return;
+    if (IsMountedOver(folder, name)) continue;
     if (unlinkat(folder, name.c_str(), 0) == 0 || errno != EISDIR || depth >= kDepthMax) continue;
     // By a descriptor that is a folder's for sure: the name may be a link by now.
     absl::StatusOr<UniqueFd> closed = sys::OpenBeneath(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
@@ -130,6 +141,7 @@ absl::Status PlaceFile(uid_t owner, const ReceivedFile& file) {
   const std::string source = absl::StrCat("/proc/self/fd/", file.content.get());
   if (linkat(AT_FDCWD, source.c_str(), file.folder.get(), file.name.c_str(), AT_SYMLINK_FOLLOW) == 0) return absl::OkStatus();
   if (errno != EEXIST) return sys::ErrnoStatus(absl::StrCat("place ", file.name));
+  if (IsMountedOver(file.folder.get(), file.name)) return RefuseMounted(file.name);
   const std::string temporary = absl::StrCat(".cellblock-upload-", getpid(), "-", syscall(SYS_gettid));
   unlinkat(file.folder.get(), temporary.c_str(), 0);
   if (linkat(AT_FDCWD, source.c_str(), file.folder.get(), temporary.c_str(), AT_SYMLINK_FOLLOW) != 0) return sys::ErrnoStatus(absl::StrCat("place ", file.name));
@@ -146,31 +158,31 @@ absl::Status MakeFolder(int workspace, uid_t owner, absl::string_view path) {
   return Explain(folder.status(), workspace, path);
 }
 
-absl::StatusOr<UniqueFd> OpenFile(int workspace, absl::string_view path_view) {
+absl::StatusOr<UniqueFd> OpenFile(int workspace, absl::string_view path_view, bool mounted) {
   CELLBLOCK_RETURN_IF_ERROR(artifact::CheckGivenPath(path_view));
   std::string path(path_view.data(), path_view.size());
-  CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd file, sys::OpenBeneath(workspace, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW));
+  CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd file, sys::OpenBeneath(workspace, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, 0, mounted));
   struct stat info;
   if (fstat(file.get(), &info) != 0) return sys::ErrnoStatus(absl::StrCat("look at ", path));
   if (!S_ISREG(info.st_mode)) return absl::FailedPreconditionError(absl::StrCat("\"", path, "\" is no regular file"));
   return file;
 }
 
-absl::StatusOr<UniqueFd> OpenAttached(const AttachedFile& file, bool is_read_by_others) {
-  CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd fd, sys::Open(file.host_path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+absl::StatusOr<FileIdentity> LookAtAttached(const AttachedFile& file, bool is_read_by_others) {
+  CELLBLOCK_ASSIGN_OR_RETURN(const UniqueFd fd, sys::Open(file.host_path, O_PATH));
   struct stat info;
   if (fstat(fd.get(), &info) != 0) return sys::ErrnoStatus(absl::StrCat("look at ", file.host_path));
   if (!S_ISREG(info.st_mode)) return absl::FailedPreconditionError(absl::StrCat(file.host_path, " cannot be attached: it is no regular file"));
   if (is_read_by_others && (info.st_mode & S_IROTH) == 0) {
     return absl::FailedPreconditionError(absl::StrCat(file.host_path, " cannot be attached: the session's user may not read it; `chmod o+r` it (folders above it do not matter)"));
   }
-  return fd;
+  return FileIdentity{info.st_dev, info.st_ino};
 }
 
-absl::Status CheckSameFile(int attached, int workspace, const AttachedFile& file) {
-  struct stat wanted, found;
-  if (fstat(attached, &wanted) != 0 || fstatat(workspace, file.path.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return sys::ErrnoStatus(absl::StrCat("look at ", file.path));
-  if (wanted.st_dev == found.st_dev && wanted.st_ino == found.st_ino) return absl::OkStatus();
+absl::Status CheckSameFile(const FileIdentity& attached, int workspace, const AttachedFile& file) {
+  struct stat found;
+  if (fstatat(workspace, file.path.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return sys::ErrnoStatus(absl::StrCat("look at ", file.path));
+  if (attached == FileIdentity{found.st_dev, found.st_ino}) return absl::OkStatus();
   return absl::AbortedError(absl::StrCat(file.host_path, " was replaced while it was attached; try again"));
 }
 
@@ -181,6 +193,7 @@ absl::Status RemoveFile(int workspace, uid_t owner, absl::string_view path_view)
   const std::string name = path.substr(slash + 1);
   AsOwner as_owner(owner);
   CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd folder, sys::OpenBeneath(workspace, slash == std::string::npos ? "." : path.substr(0, slash), O_RDONLY | O_DIRECTORY));
+  if (IsMountedOver(folder.get(), name)) return RefuseMounted(name);
   if (unlinkat(folder.get(), name.c_str(), 0) == 0) return absl::OkStatus();
   if (errno != EISDIR) return sys::ErrnoStatus(absl::StrCat("remove ", path));
   absl::StatusOr<UniqueFd> below = sys::OpenBeneath(folder.get(), name, O_RDONLY | O_DIRECTORY);
@@ -195,7 +208,7 @@ void EmptyFolder(int folder, uid_t owner) {
   EmptyBelow(folder, 0, entries);
 }
 
-absl::StatusOr<std::vector<FileEntry>> ListFiles(int workspace) {
+absl::StatusOr<std::vector<FileEntry>> ListFiles(int workspace, const std::vector<FileIdentity>& attached) {
   std::vector<FileEntry> entries;
   std::vector<std::pair<std::string, int>> open = {{"", 0}};
   while (!open.empty()) {
@@ -215,7 +228,8 @@ absl::StatusOr<std::vector<FileEntry>> ListFiles(int workspace) {
       if (S_ISDIR(info.st_mode) && depth < kDepthMax) open.emplace_back(path, depth + 1);
       if (!S_ISREG(info.st_mode)) continue;
       if (entries.size() >= kFilesListedMax) return absl::ResourceExhaustedError(absl::StrCat("the workspace holds more than ", kFilesListedMax, " files"));
-      entries.push_back({ShownPath(path), info.st_size, absl::TimeFromTimespec(info.st_mtim)});
+      const bool read_only = std::find(attached.begin(), attached.end(), FileIdentity{info.st_dev, info.st_ino}) != attached.end();
+      entries.push_back({ShownPath(path), info.st_size, absl::TimeFromTimespec(info.st_mtim), read_only});
     }
   }
   std::sort(entries.begin(), entries.end(), [](const FileEntry& a, const FileEntry& b) { return a.path < b.path; });

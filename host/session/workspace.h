@@ -35,13 +35,21 @@ absl::StatusOr<ReceivedFile> ReceiveFile(int workspace, uid_t owner, int source_
 absl::Status PlaceFile(uid_t owner, const ReceivedFile& file);
 absl::Status MakeFolder(int workspace, uid_t owner, absl::string_view path);
 absl::Status RemoveFile(int workspace, uid_t owner, absl::string_view path);  // a folder with all that is in it, as EmptyFolder goes
-absl::StatusOr<UniqueFd> OpenFile(int workspace, absl::string_view path);  // a regular file, for reading
+// A regular file, for reading. With `mounted` it may be one that is mounted there; the caller looks which.
+absl::StatusOr<UniqueFd> OpenFile(int workspace, absl::string_view path, bool mounted = false);
+// A file whatever it is called; its number may be given away once it is no more.
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  bool operator==(const FileIdentity& other) const { return device == other.device && inode == other.inode; }
+};
 // The host's file that is to be attached; kFailedPrecondition where it is none that the session could read.
-absl::StatusOr<UniqueFd> OpenAttached(const AttachedFile& file, bool is_read_by_others);
+absl::StatusOr<FileIdentity> LookAtAttached(const AttachedFile& file, bool is_read_by_others);
 // Whether that file is what stands in the workspace: the name on the host may have been given to another one meanwhile.
-absl::Status CheckSameFile(int attached, int workspace, const AttachedFile& file);
+absl::Status CheckSameFile(const FileIdentity& attached, int workspace, const AttachedFile& file);
 // A path stands as it is when it can be shown, else escaped as artifact::EscapeName does.
-absl::StatusOr<std::vector<FileEntry>> ListFiles(int workspace);
+// Those of `attached` are read-only.
+absl::StatusOr<std::vector<FileEntry>> ListFiles(int workspace, const std::vector<FileIdentity>& attached = {});
 // Removes what is in `folder` (a descriptor), as far as kDepthMax and kEntriesRemovedMax go. No process of the guest may run any more:
 // between a look and a removal it could put a link.
 void EmptyFolder(int folder, uid_t owner);

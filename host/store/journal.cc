@@ -305,7 +305,7 @@ absl::StatusOr<UniqueFd> Journal::OpenArtifact(const ArtifactEntry& artifact) {
 }
 
 absl::StatusOr<bool> Journal::IsKept(absl::string_view sha256) {
-  bool kept = pending_.count(std::string(sha256)) > 0;
+  bool kept = pending_.count(std::string(sha256)) > 0 || pinned_.count(std::string(sha256)) > 0;
   CELLBLOCK_RETURN_IF_ERROR(database_.Run("SELECT 1 FROM artifacts WHERE sha256 = ?1 AND kept = 1 UNION ALL SELECT 1 FROM shared_files WHERE sha256 = ?1 LIMIT 1", {sha256}, [&](const Row&) { kept = true; }));
   return kept;
 }
@@ -405,9 +405,10 @@ absl::StatusOr<std::string> Journal::ClaimRequest(absl::string_view owner, absl:
   return std::string(target);
 }
 
-absl::Status Journal::ForgetRequest(absl::string_view owner, absl::string_view key) {
+absl::Status Journal::ForgetRequest(absl::string_view owner, absl::string_view key, absl::string_view target, bool even_if_begun) {
   std::lock_guard<std::mutex> lock(mutex_);
-  return database_.Run("DELETE FROM requests WHERE owner = ?1 AND key = ?2", {owner, key});
+  return database_.Run("DELETE FROM requests WHERE owner = ?1 AND key = ?2 AND target = ?3 AND (?4 OR NOT EXISTS (SELECT 1 FROM executions WHERE id = ?3))",
+                       {owner, key, target, int64_t{even_if_begun}});
 }
 
 }  // namespace cellblock::store

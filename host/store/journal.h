@@ -5,6 +5,7 @@
 #define CELLBLOCK_STORE_JOURNAL_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -130,15 +131,22 @@ class Journal {
   // In place of one of that name. `content_fd` is of that content, has no other name or keeps its own, and nobody changes it any more.
   // kResourceExhausted: too many, or no room.
   absl::Status PutSharedFile(const SharedFile& file, int content_fd);
-  absl::StatusOr<SharedFile> GetSharedFile(absl::string_view owner, absl::string_view name);  // kNotFound, as in the last
+  // kNotFound, as in the last; kDataLoss: its content is damaged or gone.
+  absl::StatusOr<SharedFile> GetSharedFile(absl::string_view owner, absl::string_view name);
   absl::StatusOr<std::vector<SharedFile>> ListSharedFiles(absl::string_view owner);           // by name
   absl::Status RemoveSharedFile(absl::string_view owner, absl::string_view name);             // sessions that have it keep it
   std::string ContentPath(const SharedFile& file) const;
+  absl::StatusOr<UniqueFd> OpenShared(const SharedFile& file);                                // of one that is pinned
+  // A pinned content stays, and counts, whatever becomes of its name: as often as it is given back.
+  absl::StatusOr<SharedFile> PinSharedFile(absl::string_view owner, absl::string_view name);  // as GetSharedFile
+  void UnpinSharedFile(const SharedFile& file);
 
   // A request that carries an idempotency key. The first one claims it for `target` (the id of what it makes); later ones are told that
   // one's id. kFailedPrecondition: the key was used for another request.
   absl::StatusOr<std::string> ClaimRequest(absl::string_view owner, absl::string_view key, absl::string_view request_sha256, absl::string_view target, absl::Time now);
-  absl::Status ForgetRequest(absl::string_view owner, absl::string_view key);  // it came to nothing: the next one may try
+  // It came to nothing: the next one may try. A key that stands for another target by now stays; so does, unless `even_if_begun`, one whose
+  // execution stands in the journal.
+  absl::Status ForgetRequest(absl::string_view owner, absl::string_view key, absl::string_view target, bool even_if_begun);
 
   // Removes what is beyond kept_for and requests_kept_for. Call now and then.
   absl::Status Prune(absl::Time now);
@@ -168,6 +176,7 @@ class Journal {
   Database database_;
   Blobs blobs_;
   int64_t content_bytes_ = 0;
+  std::map<std::string, int64_t> pinned_;            // contents that sessions have, and how many of them
   std::set<std::string> pending_;                    // contents that rows which are just being written will name
   Recovered recovered_;
 };

@@ -59,19 +59,48 @@ absl::Status Journal::PutSharedFile(const SharedFile& file, int content_fd) {
     CELLBLOCK_RETURN_IF_ERROR(blobs_.TakeOpen(content_fd, file.sha256));
     content_bytes_ += file.size_bytes;
   }
-  CELLBLOCK_RETURN_IF_ERROR(blobs_.LetOthersRead(file.sha256));
   const absl::StatusOr<SharedFile> before = Find(database_, file.owner, file.name);
-  CELLBLOCK_RETURN_IF_ERROR(Write([&] {
+  absl::Status named = blobs_.LetOthersRead(file.sha256);
+  if (named.ok()) named = Write([&] {
     return database_.Run("INSERT INTO shared_files (owner, name, sha256, bytes, mime, created) VALUES (?1, ?2, ?3, ?4, ?5, ?6) "
                          "ON CONFLICT (owner, name) DO UPDATE SET sha256 = ?3, bytes = ?4, mime = ?5, created = ?6",
                          {file.owner, file.name, file.sha256, file.size_bytes, file.mime, TimeValue(file.created_at)});
-  }));
-  return before.ok() ? RemoveContent(before->sha256, before->size_bytes) : absl::OkStatus();
+  });
+  pending_.clear();
+  if (!named.ok()) {
+    (void)RemoveContent(file.sha256, file.size_bytes);  // unless others name it
+    return named;
+  }
+  if (before.ok()) (void)RemoveContent(before->sha256, before->size_bytes);  // else it is found at the next start
+  return absl::OkStatus();
 }
 
 absl::StatusOr<SharedFile> Journal::GetSharedFile(absl::string_view owner, absl::string_view name) {
   std::lock_guard<std::mutex> lock(mutex_);
-  return Find(database_, owner, name);
+  CELLBLOCK_ASSIGN_OR_RETURN(SharedFile file, Find(database_, owner, name));
+  CELLBLOCK_RETURN_IF_ERROR(blobs_.OpenBlob(file.sha256, file.size_bytes).status());
+  return file;
+}
+
+absl::StatusOr<SharedFile> Journal::PinSharedFile(absl::string_view owner, absl::string_view name) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  CELLBLOCK_ASSIGN_OR_RETURN(SharedFile file, Find(database_, owner, name));
+  CELLBLOCK_RETURN_IF_ERROR(blobs_.OpenBlob(file.sha256, file.size_bytes).status());
+  ++pinned_[file.sha256];
+  return file;
+}
+
+void Journal::UnpinSharedFile(const SharedFile& file) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = pinned_.find(file.sha256);
+  if (found == pinned_.end() || --found->second > 0) return;
+  pinned_.erase(found);
+  (void)RemoveContent(file.sha256, file.size_bytes);  // else it is found at the next start
+}
+
+absl::StatusOr<UniqueFd> Journal::OpenShared(const SharedFile& file) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return blobs_.OpenBlob(file.sha256, file.size_bytes);
 }
 
 absl::StatusOr<std::vector<SharedFile>> Journal::ListSharedFiles(absl::string_view owner) {

@@ -50,6 +50,7 @@ absl::StatusOr<sys::Message> HelperSocket::ReceiveAnswer(absl::Time deadline) {
 absl::StatusOr<sys::Message> HelperSocket::ReceiveReply(absl::Time deadline, uint64_t* value) {
   absl::StatusOr<sys::Message> answer = ReceiveAnswer(deadline);
   absl::StatusOr<wire::Reply> reply = answer.ok() ? wire::DecodeMessage<wire::Reply>(answer->bytes) : absl::StatusOr<wire::Reply>(answer.status());
+  if (absl::IsResourceExhausted(reply.status())) return reply.status();  // read whole, but for its descriptors: the next answer is the next request's
   if (!reply.ok()) {
     shutdown(socket_.get(), SHUT_RDWR);
     return reply.status();

@@ -88,13 +88,14 @@ int64_t CloserLook(const Jail& jail, sys::ProcReader& worker, const Baseline& ba
 }
 
 bool HasNoOthers(Jail& jail, sys::ProcReader* worker, int64_t* threads) {
-  bool none = jail.process->Children(/*threads=*/1).empty();  // orphans become its children
+  bool complete = true;
+  bool none = jail.process->Children(/*threads=*/1, &complete).empty() && complete;  // orphans become its children; who cannot be seen may be there
   *threads = 0;
   if (worker == nullptr) return none;
   absl::StatusOr<sys::ProcReader::Stat> stat = worker->ReadStat();
   if (!stat.ok()) return none;
   *threads = std::max<int64_t>(0, stat->threads - 1);
-  return none && worker->Children(stat->threads).empty();
+  return worker->Children(stat->threads, &complete).empty() && complete && none;
 }
 
 DiskUse ReadDiskUse(const Jail& jail) {

@@ -23,14 +23,15 @@ absl::StatusOr<UniqueFd> Open(const std::string& path, int flags, mode_t mode) {
   return fd;
 }
 
-absl::StatusOr<UniqueFd> OpenBeneath(int directory_fd, const std::string& path, int flags, mode_t mode) {
+absl::StatusOr<UniqueFd> OpenBeneath(int directory_fd, const std::string& path, int flags, mode_t mode, bool mounted) {
   open_how how = {};
   how.flags = static_cast<uint64_t>(flags | O_CLOEXEC);
   how.mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? mode : 0;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | (mounted ? 0 : RESOLVE_NO_XDEV);
   UniqueFd fd(static_cast<int>(syscall(SYS_openat2, directory_fd, path.c_str(), &how, sizeof(how))));
-  if (!fd.valid()) return ErrnoStatus(absl::StrCat("open ", path));
-  return fd;
+  if (fd.valid()) return fd;
+  if (errno == ELOOP || errno == EXDEV) return absl::FailedPreconditionError(absl::StrCat("\"", path, "\" is a link, or lies behind one or in another file system; only what is in the folder itself is opened"));
+  return ErrnoStatus(absl::StrCat("open ", path));
 }
 
 absl::StatusOr<PipePair> MakePipe(int flags) {

@@ -22,8 +22,9 @@ absl::Status ErrnoStatus(absl::string_view what);
 
 absl::StatusOr<UniqueFd> Open(const std::string& path, int flags, mode_t mode = 0);  // adds O_CLOEXEC
 
-// openat2(2) with RESOLVE_BENEATH, NO_SYMLINKS, NO_MAGICLINKS and NO_XDEV: the way to open anything a guest may have made.
-absl::StatusOr<UniqueFd> OpenBeneath(int directory_fd, const std::string& path, int flags, mode_t mode = 0);
+// openat2(2) with RESOLVE_BENEATH, NO_SYMLINKS, NO_MAGICLINKS and, unless `mounted`, NO_XDEV: the way to open anything a guest may have made.
+// kFailedPrecondition where these stand against it.
+absl::StatusOr<UniqueFd> OpenBeneath(int directory_fd, const std::string& path, int flags, mode_t mode = 0, bool mounted = false);
 
 struct PipePair {
   UniqueFd read;

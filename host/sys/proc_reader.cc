@@ -204,20 +204,24 @@ int64_t ProcReader::SharedMemoryOutside(const std::vector<dev_t>& devices, int64
   return count == 0 ? std::min(sum.total(), otherwise) : otherwise;
 }
 
-std::vector<pid_t> ProcReader::Children(int64_t threads) {
+std::vector<pid_t> ProcReader::Children(int64_t threads, bool* complete) {
   std::vector<pid_t> pids;
+  if (complete != nullptr) *complete = true;
   if (threads <= 1) {
     UniqueFd opened;
     if (!children_.valid()) opened.Reset(openat(directory_.get(), absl::StrCat("task/", pid_, "/children").c_str(), O_RDONLY | O_CLOEXEC));
     std::array<char, 4096> buffer;
     ssize_t count = pread(children_.valid() ? children_.get() : opened.get(), buffer.data(), buffer.size(), 0);
-    if (count <= static_cast<ssize_t>(buffer.size() - kPidBytesMax)) {
-      if (count > 0) AppendPids(absl::string_view(buffer.data(), static_cast<size_t>(count)), pids);
+    if (count >= 0 && count <= static_cast<ssize_t>(buffer.size() - kPidBytesMax)) {
+      AppendPids(absl::string_view(buffer.data(), static_cast<size_t>(count)), pids);
       return pids;
     }  // else there may be more, the last one cut
   }
   UniqueFd tasks(openat(directory_.get(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!tasks.valid()) return pids;
+  if (!tasks.valid()) {
+    if (complete != nullptr) *complete = errno == ENOENT || errno == ESRCH;  // it has ended
+    return pids;
+  }
   int listed = tasks.get();
   std::unique_ptr<DIR, int (*)(DIR*)> listing(fdopendir(tasks.Release()), closedir);
   if (listing == nullptr) return pids;

@@ -56,8 +56,8 @@ class ProcReader {
   // Of that shared memory what lies in none of the file systems `devices`; the maps are read one by one, which is dearer still. All of it,
   // `otherwise`, when they are too many to read, or `go_on`, asked now and then, says no.
   int64_t SharedMemoryOutside(const std::vector<dev_t>& devices, int64_t otherwise, absl::FunctionRef<bool()> go_on);
-  // Direct children of every thread; at most 4096.
-  std::vector<pid_t> Children(int64_t threads);
+  // Direct children of every thread; at most 4096. `complete`, when given: whether they could be read.
+  std::vector<pid_t> Children(int64_t threads, bool* complete = nullptr);
   // The inode of its pid namespace. kPermissionDenied when that is closed to this user, kNotFound when the process has been reaped.
   absl::StatusOr<ino_t> PidNamespace() const;
   // Of this very process, though pidfd_open(2) takes a number. kNotFound when it has been reaped.

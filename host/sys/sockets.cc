@@ -84,7 +84,8 @@ absl::StatusOr<Message> ReceiveMessage(int socket) {
     }
   }
   if (count == 0) return absl::UnavailableError("the peer process has ended");
-  if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) return absl::ResourceExhaustedError("a control message was cut");
+  if ((header.msg_flags & MSG_TRUNC) != 0) return absl::DataLossError("a control message was cut");
+  if ((header.msg_flags & MSG_CTRUNC) != 0) return absl::ResourceExhaustedError("this process has as many files open as it may (ulimit -n), and could not receive another");
   message.bytes.assign(buffer.get(), static_cast<size_t>(count));
   return message;
 }

@@ -14,8 +14,8 @@ def _answer(question, argument, shell):
     if question == "preview":
         from . import preview  # only here: most workers are never asked
 
-        rows, path = argument.split(" ", 1)
-        return preview.describe(path, rows=int(rows))
+        rows, memory_bytes, path = argument.split(" ", 2)
+        return preview.describe(path, int(rows), int(memory_bytes))
     raise ValueError(f"no question {question!r}")
 
 

@@ -124,6 +124,45 @@ TEST_F(AttachedFilesTest, AreNotWrittenOverFromOutside) {
   EXPECT_EQ(Value("open('folder/x').read()"), "'a,b\\n1,2\\n'");
 }
 
+TEST_F(AttachedFilesTest, AreKnownUnderAnotherFolderNameToo) {
+  Use({}, Attached({{"folder/x", file_}}));
+  EXPECT_THAT(Run("import os; os.rename('folder', 'other'); os.mkdir('folder'); open('folder/x', 'w').write('own')"), EndedWell());
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(const std::vector<FileEntry> entries, session().ListFiles());
+  ASSERT_THAT(PathsOf(entries), testing::ElementsAre("folder/x", "other/x"));
+  EXPECT_FALSE(entries[0].read_only);
+  EXPECT_TRUE(entries[1].read_only);
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(std::string content, Get(session(), "folder/x"));
+  EXPECT_EQ(content, "own");
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(content, Get(session(), "other/x"));
+  EXPECT_EQ(content, "a,b\n1,2\n");
+  EXPECT_THAT(session().PreviewFile("other/x", 1), IsOk());
+  EXPECT_THAT(session().RemoveFile("other/x"), StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("read-only")));
+  EXPECT_THAT(Put(session(), "other/x", "new"), StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("read-only")));
+  EXPECT_FALSE(session().RemoveFile("other").ok());
+  EXPECT_EQ(Value("open('other/x').read()"), "'a,b\\n1,2\\n'");
+}
+
+TEST_F(AttachedFilesTest, APreviewThatTakesTooMuchMemoryLeavesTheVariables) {
+  Policy policy;
+  policy.limits.memory_bytes = int64_t{160} << 20;
+  Use(policy);
+  EXPECT_THAT(Run("kept = bytearray(b'x') * (90 << 20)\nwith open('f.csv', 'w') as f:\n    for i in range(150_000): f.write(f'{i * 7919 % 1000003}.{i},{i}text{i}\\n')"), EndedWell());
+  const absl::StatusOr<std::string> preview = session().PreviewFile("f.csv", 1);
+  if (!preview.ok()) {
+    EXPECT_THAT(preview, StatusIs(absl::StatusCode::kAborted, HasSubstr("no answer")));
+  }
+  EXPECT_EQ(Value("len(kept)"), "94371840");
+}
+
+TEST_F(AttachedFilesTest, ALinkIsNoFile) {
+  Use({}, Attached({{"x", file_}}));
+  EXPECT_THAT(Run("import os; os.symlink('/etc/passwd', 'link'); os.symlink('x', 'near')"), EndedWell());
+  for (const char* name : {"link", "near", "link/x"}) {
+    EXPECT_THAT(Get(session(), name), StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("link"))) << name;
+    EXPECT_THAT(session().PreviewFile(name, 1), StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("link"))) << name;
+  }
+}
+
 TEST_F(AttachedFilesTest, WhatCannotBeAttachedIsRefusedWithTheReason) {
   EXPECT_THAT(WhyNot({{"../x", file_}}), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("refused")));
   EXPECT_THAT(WhyNot({{"x", "big.csv"}}), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("must be absolute")));

@@ -209,11 +209,18 @@ class ServerTest(Fixture):
         self.assertTrue(ask("GET", f"/v1/sessions/{sessions[0]}/files")[1]["files"][0]["read_only"])
         self.assertEqual(ask("GET", f"/v1/sessions/{sessions[0]}/files/data/big.csv")[1], content)
         self.assertEqual(ask("GET", f"/v1/sessions/{sessions[0]}/preview/data/big.csv?rows=1")[1]["columns"][0]["name"], "a")
+        self.assertEqual(ask("GET", f"/v1/sessions/{sessions[0]}/files/data/big.csv", headers={"Range": "bytes=2-2"})[1], b"b")
         self.assertEqual(ask("DELETE", path)[0].status, 204)
+        self.assertEqual(ask("GET", f"/v1/sessions/{sessions[0]}/files/data/big.csv")[1], content)
         self.problem(ask("DELETE", path), 404, "shared_file_not_found")
         self.problem(ask("POST", "/v1/sessions", {"attach": {"x": "été 数据.csv"}}), 404, "shared_file_not_found")
         self.assertEqual(self.server.execute(sessions[0], "len(open('data/big.csv').read())")["results"][0]["mime"]["text/plain"], str(len(content)))
         self.problem(ask("PUT", "/v1/shared-files/..%2Fx", b"x"), 400, "file_name_refused")
+        blobs = pathlib.Path(self.state, "journal/blobs")
+        self.assertEqual(len([path for path in blobs.rglob("*") if path.is_file()]), 1)  # sessions have it still
+        for session in sessions:
+            ask("DELETE", f"/v1/sessions/{session}")
+        self.wait(lambda: not [path for path in blobs.rglob("*") if path.is_file()])
 
     def test_shared_files_outlive_the_server(self):
         self.server.ask("PUT", "/v1/shared-files/a.csv", b"a\n1\n")

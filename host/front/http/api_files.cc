@@ -93,6 +93,12 @@ HttpReply Api::ListFiles(HttpRequest& request) {
 }
 
 HttpReply Api::GetFile(HttpRequest& request) {
+  auto attached = service_.OpenAttached(AskedBy(request), request.captured[0], request.captured[1]);
+  if (!attached.ok()) return ProblemReply(attached.status(), request.id);
+  if (attached->has_value()) {
+    const store::SharedFile& file = (*attached)->file;
+    return ContentReply(request, std::move((*attached)->content), file.size_bytes, file.sha256, file.mime, request.captured[1]);
+  }
   // A copy, so that the session's code cannot change it on the way: by its hash it has a tag.
   absl::StatusOr<UniqueFd> copy = sys::Open(service_.options().incoming_folder, O_RDWR | O_TMPFILE, 0600);
   if (!copy.ok()) return ProblemReply(copy.status(), request.id);

@@ -52,7 +52,7 @@ void IoThreads::Unblock() {
   --blocked_;
   if (backlog_.empty()) return;
   boost::asio::post(context_, [this, work = std::move(backlog_.front())]() mutable { Background(std::move(work)); });
-  backlog_.erase(backlog_.begin());
+  backlog_.pop_front();
 }
 
 // One lock over the try and the wait: with two, the last thread that blocks could end in between, and nobody would look again.

@@ -8,6 +8,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -57,7 +58,7 @@ class IoThreads {
   std::mutex mutex_;                       // of what follows
   std::vector<pthread_t> threads_;
   int64_t blocked_ = 0;
-  std::vector<std::function<void()>> backlog_;  // of Background, first come first
+  std::deque<std::function<void()>> backlog_;  // of Background, first come first
   bool stopped_ = false;
 };
 

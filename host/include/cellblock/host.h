@@ -42,11 +42,13 @@ struct AttachedFile {
   std::string host_path;            // absolute, a regular file that others may read (mode o+r): inside, the session's own user opens it
 };
 
+inline constexpr size_t kAttachedMax = 64;
+
 struct SessionOptions {
   std::string id;                   // 1 – 64 of a–z, 0–9, '-' and '_', unique; empty: a random one
   std::optional<uint64_t> seed;     // overrides policy.determinism.seed
   std::vector<std::pair<std::string, std::string>> environment;
-  std::vector<AttachedFile> attached;  // at most 64
+  std::vector<AttachedFile> attached;  // at most kAttachedMax
 };
 
 struct ExecuteOptions {

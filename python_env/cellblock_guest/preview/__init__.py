@@ -8,10 +8,10 @@ from . import bounds, guard, source
 ROWS = 10
 
 
-def describe(path, rows=ROWS):
+def describe(path, rows=ROWS, memory_bytes=guard.MEMORY_BYTES_MAX):
     """The answer as strict JSON values, of at most bounds.ANSWER_BYTES_MAX as text. Never raises for what is in the file."""
     answer = {"kind": "binary", "size_bytes": None, "notes": []}
-    with guard.held():
+    with guard.held(memory_bytes):
         _describe(answer, path, rows)
         return bounds.fit({"kind": answer.pop("kind"), "encoding": None, "sampled": False, "read_with": None, **answer})
 

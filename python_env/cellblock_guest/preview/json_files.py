@@ -9,6 +9,7 @@ from . import bounds, decoding, json_records as records, read_with
 LINE_CHARACTERS_MAX = 1 << 20
 BAD_LINES_MAX = 40  # left out one by one
 _SPACE = re.compile(r"[ \t\r\n]*")
+_PARTS_MAX = 50  # of an object that holds a table in parts
 
 
 def looks_like(text, extension):
@@ -182,6 +183,8 @@ def _describe_holder(answer, value, where):
 
 def _names_and_rows(value):
     """(key of a list of names, key of a list of rows as wide), or None."""
+    if len(value) > _PARTS_MAX:
+        return None  # each list of names is held against each list of rows
     lists = {key: item for key, item in value.items() if isinstance(item, list) and item}
     names = [key for key, item in lists.items() if all(isinstance(name, str) for name in item) and len(set(item)) == len(item)]
     for key in names:

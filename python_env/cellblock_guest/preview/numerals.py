@@ -12,6 +12,7 @@ _SHELL = re.compile(
     rf"(?P<open>\()?\s*(?P<sign>[-+−–])?\s*(?P<before>{_CURRENCY})?\s*(?P<inner>[-+−–])?\s*"
     rf"(?P<body>\d(?:[\d{MARKS}]*\d)?[.,]?|[.,]\d+)(?P<exponent>[eE][-+]?\d{{1,3}})?"
     rf"\s*(?P<after>%|‰|{_CURRENCY})?\s*(?P<late>[-−](?!\d))?(?P<close>\))?\Z", re.A)
+_BLANKS = re.compile(r"\s{2,}")
 _INFINITE = re.compile(r"[-+]?(?:inf|infinity|∞)\Z", re.I)
 _GROUPED = {mark: re.compile(rf"[1-9]\d{{0,2}}(?:{re.escape(mark)}\d{{3}})+\Z|[1-9]\d?(?:{re.escape(mark)}\d{{2}})+{re.escape(mark)}\d{{3}}\Z", re.A) for mark in MARKS}
 
@@ -30,6 +31,7 @@ class Numeral:
 
 def read(text):
     """A Numeral, or None when the text is no number."""
+    text = _BLANKS.sub(" ", text)  # the patterns try each blank in each place that may have some
     if len(text) > CHARACTERS_MAX:
         return None
     found = _SHELL.match(text)

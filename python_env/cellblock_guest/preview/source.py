@@ -17,6 +17,7 @@ COUNTED_BYTES_MAX = 64 << 20  # files up to here have their lines counted
 _COUNTED_STEP_BYTES = 1 << 20
 _LZMA_MEMORY_MAX = 128 << 20  # xz files say how large a dictionary they need
 _STEP_BYTES, _FED_BYTES = 256 << 10, 64 << 10
+_MEMBERS_MAX = 10_000  # of a compressed file; each may unpack to nothing
 _MAGIC = ((b"\x1f\x8b", "gzip"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz"))
 
 
@@ -132,7 +133,7 @@ def _unpacked(file, compression, size):
 def _parts(file, compression):
     """Unpacked bytes, no more than a step at a time; what comes before damage is given, too."""
     unpacker = _unpacker(compression)
-    data = b""
+    data, members = b"", 1
     while True:
         data = data or file.read(_FED_BYTES)
         if not data:
@@ -147,6 +148,9 @@ def _parts(file, compression):
             data = unpacker.unused_data or file.read(_FED_BYTES)
             if not data.startswith(dict(map(reversed, _MAGIC))[compression]):
                 return
+            members += 1
+            if members > _MEMBERS_MAX:
+                raise EOFError(f"it is joined of more than {_MEMBERS_MAX:,} compressed parts")
             unpacker = _unpacker(compression)
 
 

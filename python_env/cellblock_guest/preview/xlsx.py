@@ -13,7 +13,8 @@ STRINGS_BYTES_MAX = 24 << 20
 STRINGS_MAX = 500_000
 SHEET_BYTES_MAX = 48 << 20
 ROW_BYTES_MAX = 8 << 20  # without the end of a row among them
-SCANNED_BYTES_MAX = 128 << 20
+SCANNED_BYTES_MAX = 128 << 20  # of the whole workbook
+SCAN_CPU_SECONDS_MAX = 1.0
 MERGES_MAX = 200
 ROWS_MAX = 50_000
 CELLS_MAX = 200_000  # of the whole workbook
@@ -121,7 +122,7 @@ def _read_strings(reader, answer):
 
 
 def _read_sheets(reader, strings, deadline):
-    found, cells_left = [], CELLS_MAX
+    found, cells_left, scan = [], CELLS_MAX, _Scan()
     for entry, relation in reader.parser.find_sheets():
         sheet = sheets.Sheet(entry.name or "")
         sheet.is_hidden = entry.state in ("hidden", "veryHidden")
@@ -134,13 +135,13 @@ def _read_sheets(reader, strings, deadline):
             sheet.error = "The sheet's part is missing in the file."
             continue
         try:
-            cells_left -= _read_sheet(reader, relation.target, strings, sheet, max(2000, cells_left), deadline)
+            cells_left -= _read_sheet(reader, relation.target, strings, sheet, max(2000, cells_left), deadline, scan)
         except Exception as error:
             sheet.error, sheet.is_whole = f"The sheet is damaged: {bounds.cut(str(error), 200)}", False
     return found
 
 
-def _read_sheet(reader, target, strings, sheet, cells_left, deadline):
+def _read_sheet(reader, target, strings, sheet, cells_left, deadline, scan):
     """The number of cells read."""
     from openpyxl.worksheet._reader import WorkSheetParser
 
@@ -167,7 +168,7 @@ def _read_sheet(reader, target, strings, sheet, cells_left, deadline):
                     raise
     while sheet.rows and not any(sheet.rows[-1]):
         sheet.rows.pop()
-    sheet.merged, counted, sheet.formulas = _scan(reader.archive, target)
+    sheet.merged, counted, sheet.formulas = scan.look(reader.archive, target)
     sheet.total = counted or sheet.total
     return count
 
@@ -212,16 +213,28 @@ class _Formats:
             return ""
 
 
-def _scan(archive, target):
-    """(references of merged cells, number of rows, number of formulas): the XML is searched as bytes, which is far faster than parsing it."""
-    found, rows, formulas, left, edge = [], 0, 0, SCANNED_BYTES_MAX, b""
-    with archive.open(target) as stream:
-        while left > 0 and (data := stream.read(1 << 18)):
-            left -= len(data)
-            whole = edge[-4:] + data
-            rows += whole.count(b"<row ") + whole.count(b"<row>")
-            formulas += (edge[-2:] + data).count(b"<f>") + (edge[-2:] + data).count(b"<f ")
-            if len(found) < MERGES_MAX:
-                found += [match[1].decode() for match in _MERGE.finditer(edge + data)]
-            edge = data[-300:]
-    return list(dict.fromkeys(found))[:MERGES_MAX], rows, formulas
+class _Scan:
+    """Searches the XML of sheets as bytes, which is far faster than parsing it; within bounds for the whole workbook."""
+
+    def __init__(self):
+        self._left, self._seconds = SCANNED_BYTES_MAX, SCAN_CPU_SECONDS_MAX
+
+    def look(self, archive, target):
+        """(references of merged cells, number of rows or None when it was not read to its end, number of formulas)"""
+        found, rows, formulas, edge, began = [], 0, 0, b"", time.process_time()
+        is_whole = False
+        with archive.open(target) as stream:
+            while self._left > 0 and time.process_time() - began < self._seconds:
+                data = stream.read(1 << 18)
+                if not data:
+                    is_whole = True
+                    break
+                self._left -= len(data)
+                whole = edge[-4:] + data
+                rows += whole.count(b"<row ") + whole.count(b"<row>")
+                formulas += (edge[-2:] + data).count(b"<f>") + (edge[-2:] + data).count(b"<f ")
+                if len(found) < MERGES_MAX:
+                    found += [match[1].decode() for match in _MERGE.finditer(edge + data)]
+                edge = data[-300:]
+        self._seconds -= time.process_time() - began
+        return list(dict.fromkeys(found))[:MERGES_MAX], rows if is_whole else None, formulas

@@ -1,6 +1,7 @@
 // Lines of the log: for people and as JSON, each within its bound whatever stands in it.
 #include "base/log.h"
 
+#include <algorithm>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -12,6 +13,13 @@ namespace {
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
+
+TEST(LogTest, ALineOfTextIsOneLineAndNothingThatATerminalObeys) {
+  const std::string line = LogLine(LogFormat::kText, LogLevel::kError, "a\ncellblock[1] E forged\x1b[31m\x7f é", {});
+  EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1);
+  EXPECT_EQ(line.find('\x1b'), std::string::npos);
+  EXPECT_NE(line.find("é"), std::string::npos);
+}
 
 TEST(LogLineTest, ShowsWhatALineIsAbout) {
   EXPECT_THAT(LogLine(LogFormat::kText, LogLevel::kWarning, "disk full", {"s-1", "r-2"}), MatchesRegex(R"(cellblock\[[0-9]+\] W disk full session=s-1 request=r-2

@@ -33,11 +33,11 @@ class InspectionTest(unittest.TestCase):
 
     def test_previews_a_file_with_as_many_rows_as_asked_for(self):
         for rows in (0, 3, 10):
-            answer = asked("preview", f"{rows} a b.csv")  # as host/session/session_inspect.cc asks
+            answer = asked("preview", f"{rows} {1 << 28} a b.csv")  # as host/session/session_inspect.cc asks
             self.assertEqual((answer["kind"], answer["rows"], answer["decimal"], len(answer["first_rows"])), ("csv", 40, ",", rows))
 
     def test_a_file_that_is_not_there_is_an_answer_and_a_bad_argument_is_an_error(self):
-        self.assertEqual(asked("preview", "10 none.csv")["error"], "There is no such file.")
+        self.assertEqual(asked("preview", f"10 {1 << 28} none.csv")["error"], "There is no such file.")
         for argument in ("", "10", "ten a b.csv"):
             with self.assertRaises(ValueError):
                 asked("preview", argument)
@@ -47,7 +47,7 @@ class InspectionTest(unittest.TestCase):
             raise RuntimeError("not for you")
 
         with mock.patch.object(builtins, "sorted", mine), mock.patch.object(builtins, "min", mine):
-            self.assertEqual(asked("preview", "10 a b.csv")["rows"], 40)
+            self.assertEqual(asked("preview", f"10 {1 << 28} a b.csv")["rows"], 40)
             self.assertIs(builtins.min, mine)
 
     def test_variables_are_listed_still(self):

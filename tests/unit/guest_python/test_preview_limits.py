@@ -88,7 +88,7 @@ class SlowTest(Case):
     def test_json_that_is_small_and_holds_much(self):
         size = source.WHOLE_BYTES_MAX
         for name, data in (("objects", b"[" + b"{}," * (size // 3 - 2) + b"{}]"), ("lists", b"[" + b"[]," * (size // 3 - 2) + b"[]]"), ("numbers", b"[" + b"1," * (size // 2 - 2) + b"1]"),
-                           ("keys", b"[" + b",".join(b'{"k%d":1}' % number for number in range(300_000)) + b"]"), ("depth", b"[" * size), ("lines", b'{"a":1}\n' * (size // 8))):
+                           ("keys", b"[" + b",".join(b'{"k%d":1}' % number for number in range(300_000)) + b"]"), ("lists of names", b"{" + b",".join(b'"k%d":["a"]' % number for number in range(300_000)) + b"}"), ("depth", b"[" * size), ("lines", b'{"a":1}\n' * (size // 8))):
             with self.subTest(name=name):
                 self.assertIn(self.measured(self.file("f.json", data))["kind"], ("json", "json_lines"))
         answer = self.measured(self.file("f.json", b'{"a":[{"b":"', *(b"x" * (1 << 20) for _ in range(20)), b'"}]}'))
@@ -105,9 +105,15 @@ class SlowTest(Case):
         chance = random.Random(1)
         for name, data in (("quotes", b'"' * size), ("open quotes", b'"a\n' * (size // 3)), ("delimiters", (b"," * 200 + b"\n") * (size // 201)), ("high", bytes(chance.choices(range(128, 256), k=size))),
                            ("blanks", b" " * size), ("colons", b"1:" * (size // 2)), ("spaces", b"1 " * (size // 2) + b"\n"), ("digits", b"9" * size), ("marks", b"1,1" * (size // 3)),
-                           ("nul", b"a,b\n" + b"\0" * size), ("lines", b"\r" * size), ("signs", b"-" * 40 + b"\n" + (b"(" * 30 + b"1" * 10 + b"\n") * 10_000)):
+                           ("nul", b"a,b\n" + b"\0" * size), ("lines", b"\r" * size), ("signs", b"-" * 40 + b"\n" + (b"(" * 30 + b"1" * 10 + b"\n") * 10_000),
+                           ("inner blanks", b"v\n" + b"".join(b"(" + b" " * 36 + b"1x%d\n" % n for n in range(1000)))):
             with self.subTest(name=name):
                 self.measured(self.file("f.csv", data))
+
+    def test_what_unpacks_to_nothing_without_end(self):
+        nothing = gzip.compress(b"")
+        answer = self.measured(self.file("f.csv.gz", nothing * (50 * source.WHOLE_BYTES_MAX // 10 // len(nothing))))
+        self.assertIn("10,000 compressed parts", str(answer))
 
     def test_what_unpacks_to_much(self):
         answer = self.measured(self.file("f.csv.gz", gzip.compress(b"a,b\n" + b"1,2\n" * (30 << 20))))

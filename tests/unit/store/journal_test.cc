@@ -256,7 +256,7 @@ TEST_F(JournalTest, ARequestRunsOnceHoweverOftenItComes) {
   EXPECT_EQ(*journal->ClaimRequest("anna", "key", "hash", "x-2", kStart), "x-1");
   EXPECT_EQ(*journal->ClaimRequest("ben", "key", "hash", "x-3", kStart), "x-3") << "another's key";
   EXPECT_THAT(journal->ClaimRequest("anna", "key", "other", "x-4", kStart), StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("another request")));
-  ASSERT_THAT(journal->ForgetRequest("anna", "key"), IsOk());
+  ASSERT_THAT(journal->ForgetRequest("anna", "key", "x-1", false), IsOk());
   EXPECT_EQ(*journal->ClaimRequest("anna", "key", "other", "x-5", kStart), "x-5");
   ASSERT_THAT(journal->Prune(kStart + options_.requests_kept_for + absl::Seconds(1)), IsOk());
   EXPECT_EQ(*journal->ClaimRequest("anna", "key", "hash", "x-6", kStart), "x-6");
