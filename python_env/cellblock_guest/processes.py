@@ -316,12 +316,12 @@ def _patch_tracker(tracker):
 
     def ensure_running(*args):
         _forget_if_killed(tracker)
-        before = tracker._pid
+        before, began = tracker._pid, _now()  # a thread may be at it when a call ends, which kills it, and go on in the next
         try:
             run(*args)
         finally:
             if tracker._pid != before:
-                tracker._cellblock_started = _now()
+                tracker._cellblock_started = began
                 session.current.helper_call = session.current.call
 
     def _send(command, name, kind):
