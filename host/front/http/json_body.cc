@@ -21,7 +21,12 @@ namespace json = boost::json;
 
 constexpr double kSecondsMax = 30.0 * 24 * 3600;
 
-std::string Shown(absl::string_view name) { return absl::Utf8SafeCHexEscape(name.substr(0, 100)); }
+// Its beginning, cut between characters.
+std::string Shown(absl::string_view name) {
+  size_t end = std::min<size_t>(name.size(), 100);
+  while (end < name.size() && end > 0 && (static_cast<uint8_t>(name[end]) & 0xc0) == 0x80) --end;
+  return absl::Utf8SafeCHexEscape(name.substr(0, end));
+}
 
 }  // namespace
 
