@@ -131,14 +131,13 @@ class Journal {
   // In place of one of that name. `content_fd` is of that content, has no other name or keeps its own, and nobody changes it any more.
   // kResourceExhausted: too many, or no room.
   absl::Status PutSharedFile(const SharedFile& file, int content_fd);
-  // kNotFound, as in the last; kDataLoss: its content is damaged or gone.
-  absl::StatusOr<SharedFile> GetSharedFile(absl::string_view owner, absl::string_view name);
   absl::StatusOr<std::vector<SharedFile>> ListSharedFiles(absl::string_view owner);           // by name
   absl::Status RemoveSharedFile(absl::string_view owner, absl::string_view name);             // sessions that have it keep it
   std::string ContentPath(const SharedFile& file) const;
   absl::StatusOr<UniqueFd> OpenShared(const SharedFile& file);                                // of one that is pinned
   // A pinned content stays, and counts, whatever becomes of its name: as often as it is given back.
-  absl::StatusOr<SharedFile> PinSharedFile(absl::string_view owner, absl::string_view name);  // as GetSharedFile
+  // kNotFound, as of RemoveSharedFile; kDataLoss: its content is damaged or gone.
+  absl::StatusOr<SharedFile> PinSharedFile(absl::string_view owner, absl::string_view name);
   void UnpinSharedFile(const SharedFile& file);
 
   // A request that carries an idempotency key. The first one claims it for `target` (the id of what it makes); later ones are told that

@@ -75,13 +75,6 @@ absl::Status Journal::PutSharedFile(const SharedFile& file, int content_fd) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<SharedFile> Journal::GetSharedFile(absl::string_view owner, absl::string_view name) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  CELLBLOCK_ASSIGN_OR_RETURN(SharedFile file, Find(database_, owner, name));
-  CELLBLOCK_RETURN_IF_ERROR(blobs_.OpenBlob(file.sha256, file.size_bytes).status());
-  return file;
-}
-
 absl::StatusOr<SharedFile> Journal::PinSharedFile(absl::string_view owner, absl::string_view name) {
   std::lock_guard<std::mutex> lock(mutex_);
   CELLBLOCK_ASSIGN_OR_RETURN(SharedFile file, Find(database_, owner, name));
