@@ -10,13 +10,14 @@
 namespace cellblock::front {
 namespace {
 
-constexpr size_t kFreeThreads = 2;  // one waits for sockets, one answers what does not block
+// Waits for sockets and answers what does not block. With a second one each request would wake threads that find nothing to do.
+constexpr size_t kFreeThreads = 1;
 
 }  // namespace
 
 IoThreads::IoThreads(int64_t blocked_max) : work_(boost::asio::make_work_guard(context_)), blocked_max_(blocked_max) {
   std::lock_guard<std::mutex> lock(mutex_);
-  for (size_t i = 0; i < kFreeThreads; ++i) CELLBLOCK_CHECK(SpawnLocked());
+  for (size_t i = 0; i < kFreeThreads + 1; ++i) CELLBLOCK_CHECK(SpawnLocked());  // whatever the machine gives later, one may block
 }
 
 IoThreads::~IoThreads() { Stop(); }
@@ -24,7 +25,7 @@ IoThreads::~IoThreads() { Stop(); }
 // By hand, since std::thread tells by an exception that the machine gives no more.
 bool IoThreads::SpawnLocked() {
   auto run = [](void* self) -> void* {
-    static_cast<IoThreads*>(self)->context_.run();
+    static_cast<IoThreads*>(self)->Run();
     return nullptr;
   };
   pthread_t thread;
@@ -33,6 +34,20 @@ bool IoThreads::SpawnLocked() {
   return true;
 }
 
+void IoThreads::Run() {
+  while (context_.run_one() > 0) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (stopped_ || FreeLocked() <= kFreeThreads) continue;
+    ++parked_;
+    unpark_.wait(lock, [this] { return wanted_ > 0 || stopped_; });
+    --parked_;
+    if (wanted_ > 0) --wanted_;
+  }
+}
+
+// Those that wait for sockets or are about to, with the one that asks.
+size_t IoThreads::FreeLocked() const { return threads_.size() - static_cast<size_t>(blocked_) - (parked_ - wanted_); }
+
 std::optional<IoThreads::Blocking> IoThreads::TryBlock() {
   std::lock_guard<std::mutex> lock(mutex_);
   return TryBlockLocked();
@@ -40,9 +55,14 @@ std::optional<IoThreads::Blocking> IoThreads::TryBlock() {
 
 std::optional<IoThreads::Blocking> IoThreads::TryBlockLocked() {
   if (blocked_ >= blocked_max_ || stopped_) return std::nullopt;
-  // Threads that were needed once stay: they sleep. Where there are no more, one at least must be left to answer.
-  const size_t others = static_cast<size_t>(blocked_) + 1;
-  if (threads_.size() < others + kFreeThreads && !SpawnLocked() && threads_.size() <= others) return std::nullopt;
+  if (FreeLocked() <= kFreeThreads) {  // the one that blocks is among them
+    if (parked_ > wanted_) {
+      ++wanted_;
+      unpark_.notify_one();
+    } else if (!SpawnLocked()) {
+      return std::nullopt;
+    }
+  }
   ++blocked_;
   return Blocking(this);
 }
@@ -76,6 +96,7 @@ void IoThreads::Stop() {
     stopped_ = true;
     threads.swap(threads_);
     backlog_.clear();
+    unpark_.notify_all();
   }
   work_.reset();
   context_.stop();

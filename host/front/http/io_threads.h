@@ -7,6 +7,7 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -51,12 +52,16 @@ class IoThreads {
   std::optional<Blocking> TryBlockOrKeep(std::function<void()>& work);
   void Unblock();
   bool SpawnLocked();                      // false: the machine gives no more
+  void Run();                              // of each thread
+  size_t FreeLocked() const;
 
   boost::asio::io_context context_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   const int64_t blocked_max_;
   std::mutex mutex_;                       // of what follows
   std::vector<pthread_t> threads_;
+  std::condition_variable unpark_;
+  size_t parked_ = 0, wanted_ = 0;         // threads that are spare, and how many of them were called back and have not noticed yet
   int64_t blocked_ = 0;
   std::deque<std::function<void()>> backlog_;  // of Background, first come first
   bool stopped_ = false;

@@ -115,6 +115,28 @@ TEST(IoThreadsTest, WhereTheMachineGivesNoMoreThreadsOneIsLeftToAnswer) {
   pthread_attr_destroy(&usual);
 }
 
+// Spare threads come back however often they were put away, also when several are needed at the same moment.
+TEST(IoThreadsTest, ThreadsThatWereSpareBlockAgain) {
+  IoThreads threads(8);
+  for (int round = 0; round < 200; ++round) {
+    Gate gate;
+    std::atomic<int> done = 0;
+    const int count = 1 + round % 8;
+    for (int i = 0; i < count; ++i) {
+      threads.Background([&] {
+        gate.Pass();
+        ++done;
+      });
+    }
+    ASSERT_TRUE(gate.Holds(count)) << "round " << round;
+    std::atomic<bool> answered = false;
+    boost::asio::post(threads.context(), [&] { answered = true; });
+    ASSERT_TRUE(Eventually([&] { return answered.load(); })) << "round " << round;
+    gate.Open();
+    ASSERT_TRUE(Eventually([&] { return done == count; })) << "round " << round;
+  }
+}
+
 TEST(IoThreadsTest, StopWaitsForWhatRunsAndNothingBlocksThen) {
   Gate gate;
   std::atomic<bool> ran = false;
