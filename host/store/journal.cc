@@ -102,10 +102,12 @@ absl::StatusOr<std::vector<Entry>> List(Database& database, const char* sql, std
   return entries;
 }
 
+absl::Status NotThere(absl::string_view kind) { return absl::NotFoundError(absl::StrCat("there is no ", kind, " with this id; it may have been removed after its time")); }
+
 template <typename Entry>
 absl::StatusOr<Entry> Get(Database& database, const char* sql, absl::string_view id, absl::string_view kind, Entry (*entry_of)(const Row&)) {
   CELLBLOCK_ASSIGN_OR_RETURN(std::vector<Entry> found, List(database, sql, {id}, entry_of));
-  if (found.empty()) return absl::NotFoundError(absl::StrCat("there is no ", kind, " with this id; it may have been removed after its time"));
+  if (found.empty()) return NotThere(kind);
   return std::move(found.front());
 }
 
@@ -210,9 +212,15 @@ absl::Status Journal::AddSession(const SessionEntry& session) {
   });
 }
 
+absl::Status Journal::CheckSession(absl::string_view id) {
+  bool found = false;
+  CELLBLOCK_RETURN_IF_ERROR(database_.Run("SELECT 1 FROM sessions WHERE id = ?1", {id}, [&](const Row&) { found = true; }));
+  return found ? absl::OkStatus() : NotThere("session");
+}
+
 absl::Status Journal::EndSession(absl::string_view id, LifeState state, absl::string_view reason, absl::Time now) {
   std::lock_guard<std::mutex> lock(mutex_);
-  CELLBLOCK_RETURN_IF_ERROR(Get(database_, kGetSession, id, "session", SessionOf).status());
+  CELLBLOCK_RETURN_IF_ERROR(CheckSession(id));
   return Write([&]() -> absl::Status {
     CELLBLOCK_RETURN_IF_ERROR(database_.Run("UPDATE executions SET state = 2, ended = ?2 WHERE session = ?1 AND state = 0", {id, TimeValue(now)}));
     return database_.Run("UPDATE sessions SET state = ?2, reason = ?3, ended = ?4 WHERE id = ?1 AND state = 0", {id, static_cast<int64_t>(state), reason, TimeValue(now)});
@@ -233,7 +241,7 @@ absl::StatusOr<std::vector<SessionEntry>> Journal::ListSessions(absl::string_vie
 
 absl::Status Journal::AddExecution(const ExecutionEntry& execution) {
   std::lock_guard<std::mutex> lock(mutex_);
-  CELLBLOCK_RETURN_IF_ERROR(Get(database_, kGetSession, execution.session_id, "session", SessionOf).status());
+  CELLBLOCK_RETURN_IF_ERROR(CheckSession(execution.session_id));
   return Write([&] {
     return database_.Run("INSERT INTO executions (id, session, language, code, accepted, state, call, status, record) VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, '', '')",
                          {execution.id, execution.session_id, execution.language, execution.code, TimeValue(execution.accepted_at)});
@@ -259,7 +267,7 @@ absl::Status Journal::WriteArtifact(const ExecutionEntry& execution, const Artif
 
 absl::StatusOr<int64_t> Journal::FinishExecution(const ExecutionEntry& execution, const std::vector<ArtifactEntry>& artifacts) {
   std::lock_guard<std::mutex> lock(mutex_);
-  CELLBLOCK_RETURN_IF_ERROR(Get(database_, kGetSession, execution.session_id, "session", SessionOf).status());
+  CELLBLOCK_RETURN_IF_ERROR(CheckSession(execution.session_id));
   // Contents first: a row never names what is not there.
   for (const ArtifactEntry& artifact : artifacts) pending_.insert(artifact.sha256);
   absl::Cleanup written = [this] { pending_.clear(); };

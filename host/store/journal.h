@@ -158,6 +158,7 @@ class Journal {
   absl::Status RemoveStrayContents(bool verify);
   // In a transaction; where the database is full, again without the oldest ended session.
   absl::Status Write(absl::FunctionRef<absl::Status()> body);
+  absl::Status CheckSession(absl::string_view id);   // kNotFound
   absl::Status WriteEnd(const ExecutionEntry& execution);
   absl::Status WriteArtifact(const ExecutionEntry& execution, const ArtifactEntry& artifact, bool kept);
   absl::StatusOr<bool> KeepContent(const ArtifactEntry& artifact);
