@@ -1,9 +1,10 @@
 #!/usr/bin/python3 -I
 """Prints what the server adds to the library, and how it holds many sessions and clients, as JSON: name, figure, unit.
 
-Usage: tests/perf/http_bench.py CELLBLOCK [SECONDS]      SECONDS: of the crowd of clients (60)
+Usage: tests/perf/http_bench.py CELLBLOCK LIBRARY_BENCH [SECONDS]      SECONDS: of the crowd of clients (60)
 
-The client is as thin as Python allows, a socket and two system calls a request; `healthz` shows what it and the connection cost alone.
+What is compared with the library is measured in rounds, the library's figure just before the server's, since a machine's speed drifts. The
+client is as thin as Python allows, a socket and two system calls a request; `healthz` shows what it and the connection cost alone.
 """
 
 import json
@@ -18,6 +19,7 @@ import tempfile
 import threading
 import time
 
+ROUNDS = 7
 IDLE_SESSIONS = 1000
 CROWD, CROWD_SESSIONS = 200, 64
 POLICY = "name: crowd\nlimits: {workspace: 16MiB, tmp: 16MiB, shm: 16MiB}\nsession: {queue: 16}\n"
@@ -72,15 +74,55 @@ def laps(connection, request, count, status=200):
     return times
 
 
-def create_laps(connection, count):
+def create_laps(connection, count, with_cell):
     times = []
     for _ in range(count):
         began = time.perf_counter()
         session = connection.session()
-        connection.send(connection.execute(session))
+        if with_cell:
+            connection.send(connection.execute(session))
         times.append(time.perf_counter() - began)
         connection.send(connection.request("DELETE", f"/v1/sessions/{session}"))
     return times
+
+
+def library(bench, name, iterations):
+    """The median lap, in seconds."""
+    command = [bench, "--benchmark_format=json", f"--benchmark_filter=^BM_{name}/"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=dict(os.environ, CELLBLOCK_BENCH_ITERATIONS=str(iterations)))
+    return json.loads(done.stdout)["benchmarks"][0]["median_us"] * 1e-6
+
+
+def own_steps(connection):
+    """Seconds that sessions' own steps have taken so far, which are the library's: namespaces, fork, lock-down."""
+    _, text = connection.send(connection.request("GET", "/metrics"))
+    return sum(float(line.split()[-1]) for line in text.decode().splitlines() if line.startswith("cellblock_session_start_step_seconds_sum"))
+
+
+def against_library(connection, bench):
+    """What the server adds: (name, seconds), the median of the rounds."""
+    session = connection.session()
+    cell, health = connection.execute(session), connection.request("GET", "/healthz")
+    create_laps(connection, 5, True)
+    laps(connection, cell, 200)
+    rounds = []
+    for _ in range(ROUNDS):
+        figures = {}
+        for name, with_cell in (("NewSession", False), ("NewSessionWithItsFirstCell", True)):
+            figures["library: " + name] = library(bench, name, 50)
+            before = own_steps(connection)
+            times = create_laps(connection, 50, with_cell)
+            figures[name] = statistics.median(times)
+            if not with_cell:
+                figures["NewSession, mean without the session's own steps"] = statistics.mean(times) - (own_steps(connection) - before) / len(times)
+        figures["library: 1+1"] = library(bench, "Cell/OnePlusOne", 1000)
+        figures |= {"1+1": statistics.median(laps(connection, cell, 1000)), "healthz": statistics.median(laps(connection, health, 1000))}
+        for name in ("NewSession", "NewSessionWithItsFirstCell", "1+1"):
+            figures[name + ", more than through the library"] = figures[name] - figures.pop("library: " + name)
+        figures["1+1, more than through the library and healthz"] = figures["1+1, more than through the library"] - figures["healthz"]
+        rounds.append(figures)
+    for name in rounds[0]:
+        yield name, statistics.median(figures[name] for figures in rounds)
 
 
 def crowd(port, token, seconds):
@@ -117,7 +159,7 @@ def crowd(port, token, seconds):
 
 
 def main():
-    program, seconds = sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 60
+    program, bench, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3]) if len(sys.argv) > 3 else 60
     state = tempfile.mkdtemp(prefix="cellblock-perf-")
     pathlib.Path(state, "crowd.yaml").write_text(POLICY)
     pathlib.Path(state, "default.yaml").write_text("name: default\n")
@@ -136,14 +178,12 @@ def main():
         def row(name, figure, unit="s"):
             rows.append({"name": name, "figure": figure, "unit": unit})
 
-        create_laps(connection, 5)
-        row("NewSessionWithItsFirstCell", statistics.median(create_laps(connection, 100)))
+        for name, figure in against_library(connection, bench):
+            row(name, figure)
         session = connection.session()
         request = connection.execute(session)
         laps(connection, request, 200)
         alone = laps(connection, request, 2000)
-        row("1+1", statistics.median(alone))
-        row("healthz", statistics.median(laps(connection, connection.request("GET", "/healthz"), 2000)))
         idle = [connection.session("crowd") for _ in range(IDLE_SESSIONS)]
         among = laps(connection, request, 2000)
         row(f"1+1 beside {IDLE_SESSIONS} idle sessions", statistics.median(among))
