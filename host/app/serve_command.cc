@@ -44,6 +44,7 @@ namespace cellblock::app {
 namespace {
 
 constexpr absl::Duration kSweepEvery = absl::Milliseconds(500);
+constexpr absl::Duration kTryAgainAfter = absl::Seconds(10);
 constexpr absl::Duration kLastReplies = absl::Seconds(5);
 constexpr int64_t kOtherRequestsMax = 256;  // beside calls: uploads, restarts and the like, which hold a thread too
 constexpr size_t kSessionsBesideMax = 64;  // that the service does not count: the one that warms up, and those whose processes are just ending
@@ -54,10 +55,11 @@ class Hosts {
  public:
   Hosts(const ServeOptions& options, const Context& context, std::string state) : options_(options), context_(context), state_(std::move(state)) {}
 
-  absl::StatusOr<Host*> Find(const std::string& environment) {
+  absl::StatusOr<std::shared_ptr<Host>> Find(const std::string& environment) {
     std::lock_guard<std::mutex> lock(mutex_);
-    std::unique_ptr<Host>& host = hosts_[environment];
-    if (host != nullptr) return host.get();
+    std::shared_ptr<Host>& host = hosts_[environment];
+    if (host != nullptr && host->usage().alive) return host;
+    host.reset();
     HostOptions host_options;
     CELLBLOCK_ASSIGN_OR_RETURN(host_options.python_environment, FindPythonEnvironment(context_.surroundings, options_.python_environment, environment));
     host_options.state_directory = absl::StrCat(state_, "/host/", environment);
@@ -66,7 +68,13 @@ class Hosts {
     if (error) return absl::UnavailableError(absl::StrCat("make ", host_options.state_directory, ": ", error.message()));
     host_options.sessions_max = static_cast<size_t>(options_.sessions_max) + kSessionsBesideMax;
     CELLBLOCK_ASSIGN_OR_RETURN(host, context_.create_host(std::move(host_options)));
-    return host.get();
+    return host;
+  }
+
+  // Lets go of those that make no session any more. True: there were some.
+  bool DropLost() {
+    std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+    return lock.owns_lock() && std::erase_if(hosts_, [](const auto& entry) { return entry.second != nullptr && !entry.second->usage().alive; }) > 0;
   }
 
   // As last seen, while a host is just being started: that takes a second.
@@ -84,7 +92,7 @@ class Hosts {
   const Context& context_;
   const std::string state_;
   std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<Host>> hosts_;
+  std::map<std::string, std::shared_ptr<Host>> hosts_;
   std::atomic<int64_t> zygotes_seen_ = 0;
 };
 
@@ -172,6 +180,7 @@ class Server {
     for (bool reload = false; !wishes_.Wait(kSweepEvery, &reload);) {
       if (reload) Reload();
       service_->Sweep(absl::Now());
+      LookAfterHosts();
       NotifyServiceManager("WATCHDOG=1");
     }
     Stop();
@@ -287,13 +296,26 @@ class Server {
   void WarmUp() {
     absl::Status status;
     if (absl::StatusOr<Policy> policy = policies_->Find("default"); policy.ok()) {
-      absl::StatusOr<Host*> host = hosts_->Find(policy->python.environment);
+      const absl::StatusOr<std::shared_ptr<Host>> host = hosts_->Find(policy->python.environment);
       status = host.ok() ? (*host)->CreateSession(*policy).status() : host.status();
     }
     std::lock_guard<std::mutex> lock(ready_mutex_);
     warm_ = true;
     why_not_ready_ = status.ok() ? "" : std::string(status.message());
+    try_again_at_ = status.ok() ? absl::InfiniteFuture() : absl::Now() + kTryAgainAfter;
     if (!status.ok()) log_.Problem(absl::StrCat("no session can be made: ", status.message()));
+  }
+
+  // Helper processes that were ended from outside, and a first session that could not be made, are tried again.
+  void LookAfterHosts() {
+    const bool lost = hosts_->DropLost();
+    if (lost) log_.Problem("the process that makes jails was ended, and its sessions with it; it is started anew");
+    {
+      std::lock_guard<std::mutex> lock(ready_mutex_);
+      if (!warm_ || (!lost && absl::Now() < try_again_at_)) return;
+      warm_ = false;
+    }
+    threads_->Background([this] { WarmUp(); });
   }
 
   bool IsReady(std::string* why) {
@@ -334,8 +356,9 @@ class Server {
   std::string state_;
   std::optional<service::Tokens> tokens_;
   std::optional<OwnToken> own_token_;
-  std::mutex ready_mutex_;  // of the next two
+  std::mutex ready_mutex_;  // of the next three
   bool warm_ = false;
+  absl::Time try_again_at_ = absl::InfiniteFuture();
   std::string why_not_ready_;
   std::unique_ptr<service::PolicyShelf> policies_;
   std::unique_ptr<store::Journal> journal_;

@@ -28,7 +28,8 @@ const prometheus::Histogram::BucketBoundaries kSeconds = {0.0005, 0.001, 0.0025,
 constexpr std::array kStatuses = {CallStatus::kOk,       CallStatus::kError,       CallStatus::kExited, CallStatus::kInterrupted, CallStatus::kTimeout,
                                   CallStatus::kCpuLimit, CallStatus::kOutOfMemory, CallStatus::kKilled, CallStatus::kRejected,    CallStatus::kLost};
 static_assert(kStatuses.front() == CallStatus::kOk && static_cast<size_t>(kStatuses.back()) + 1 == kStatuses.size());
-constexpr std::array kCauses = {service::EndCause::kClosed, service::EndCause::kIdle, service::EndCause::kLifeOver, service::EndCause::kServerStopped};
+constexpr std::array kCauses = {service::EndCause::kClosed, service::EndCause::kIdle, service::EndCause::kLifeOver, service::EndCause::kServerStopped,
+                              service::EndCause::kLost};
 constexpr std::array kRejections = {"queue_full", "too_many_calls", "too_many_sessions"};
 constexpr std::array kMethods = {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"};
 
@@ -38,6 +39,7 @@ const char* CauseName(service::EndCause cause) {
     case service::EndCause::kIdle: return "idle";
     case service::EndCause::kLifeOver: return "life_over";
     case service::EndCause::kServerStopped: return "server_stopped";
+    case service::EndCause::kLost: return "lost";
   }
   return "other";
 }

@@ -60,7 +60,13 @@ constexpr absl::string_view kNotKept = "the call ran, and its record could not b
 
 absl::StatusOr<Service::Accepted> Service::Accept(const Request& request, absl::string_view session_id, const NewCall& wanted, bool detached) {
   if (stopping_) return Error(absl::StatusCode::kUnavailable, "stopping", "the server is stopping and takes no new calls", absl::Seconds(10));
-  CELLBLOCK_ASSIGN_OR_RETURN(const LivePtr live, Find(request, session_id));
+  const absl::StatusOr<LivePtr> found = Find(request, session_id);
+  if (!found.ok()) {
+    CELLBLOCK_ASSIGN_OR_RETURN(std::optional<CallAnswer> before, AnswerOfEndedSession(request));
+    if (before.has_value()) return Accepted{nullptr, true, std::move(before)};
+    return found.status();
+  }
+  const LivePtr& live = *found;
   Accepted accepted;
   accepted.running = std::make_shared<Running>();
   Running& running = *accepted.running;
@@ -143,6 +149,17 @@ absl::StatusOr<Service::RunningPtr> Service::Enter(const RunningPtr& running) {
   // With the lock held: whoever enters under this key later finds that its claim is gone.
   if (!request.idempotency_key.empty()) (void)journal_.ForgetRequest(request.token->name, request.idempotency_key, running->id, false);
   return full;
+}
+
+// A call that ran has its answer also when its session has ended since.
+absl::StatusOr<std::optional<CallAnswer>> Service::AnswerOfEndedSession(const Request& request) {
+  if (request.idempotency_key.empty()) return std::optional<CallAnswer>();
+  const std::string unused = sys::RandomId("x-");
+  CELLBLOCK_ASSIGN_OR_RETURN(const std::string id, Claim(request, unused));
+  absl::StatusOr<CallAnswer> answer = AnswerFromJournal(id);
+  if (answer.ok()) return std::optional<CallAnswer>(*std::move(answer));
+  if (id == unused) (void)journal_.ForgetRequest(request.token->name, request.idempotency_key, id, false);
+  return std::optional<CallAnswer>();
 }
 
 // Between the claim of its key and its entry another request of that key may have run to its end, or been refused and given the key back.

@@ -76,9 +76,13 @@ void LiveSession::Renew(absl::Time now, std::optional<absl::Duration> idle) {
   lease_.Extend(now, idle.value_or(lease_.terms().idle));
 }
 
-std::string LiveSession::WhyOver(absl::Time now) {
+std::optional<LiveSession::Over> LiveSession::LookForEnd(absl::Time now) {
   std::lock_guard<std::mutex> lock(mutex_);
-  return ending_ ? "" : lease_.WhyOver(now, taken_ || !waiting_.empty());
+  if (ending_) return std::nullopt;
+  if (!taken_ && session_->lost()) return Over{EndCause::kLost, "its processes were ended, from outside or because a call left what could not be brought to an end"};
+  std::string why = lease_.WhyOver(now, taken_ || !waiting_.empty());
+  if (why.empty()) return std::nullopt;
+  return Over{now >= lease_.life_ends_at() ? EndCause::kLifeOver : EndCause::kIdle, std::move(why)};
 }
 
 LiveSession::Snapshot LiveSession::Look() {

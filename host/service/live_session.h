@@ -67,7 +67,12 @@ class LiveSession {
   // Somebody used it, without a turn. session_ended once its end has begun.
   absl::Status Use(absl::Time now);
   void Renew(absl::Time now, std::optional<absl::Duration> idle);
-  std::string WhyOver(absl::Time now);         // see Lease
+  // None: it goes on, or is ending already.
+  struct Over {
+    EndCause cause;
+    std::string reason;
+  };
+  std::optional<Over> LookForEnd(absl::Time now);
 
   struct Snapshot {
     Lease lease;

@@ -36,7 +36,7 @@ struct CallFacts {
 };
 
 // Why a session ended, for who counts; `reason` is for who reads.
-enum class EndCause { kClosed, kIdle, kLifeOver, kServerStopped };
+enum class EndCause { kClosed, kIdle, kLifeOver, kServerStopped, kLost };
 
 class Observer {
  public:

@@ -21,6 +21,17 @@ constexpr absl::Duration kPruneEvery = absl::Minutes(10);
 constexpr absl::Duration kTryAgainSoon = absl::Seconds(1);
 constexpr absl::Duration kTryAgainLater = absl::Seconds(10);
 
+store::LifeState StateAfter(EndCause cause) {
+  switch (cause) {
+    case EndCause::kIdle:
+    case EndCause::kLifeOver: return store::LifeState::kExpired;
+    case EndCause::kLost: return store::LifeState::kDied;
+    case EndCause::kClosed:
+    case EndCause::kServerStopped: return store::LifeState::kClosed;
+  }
+  return store::LifeState::kClosed;
+}
+
 absl::StatusOr<LeaseTerms> TermsFor(const NewSession& wanted, const Policy& policy) {
   LeaseTerms terms = {wanted.idle.value_or(policy.session.idle), wanted.life.value_or(policy.session.life)};
   auto refuse = [&](absl::string_view field, absl::Duration asked, absl::Duration allowed, absl::string_view key) {
@@ -178,7 +189,7 @@ absl::StatusOr<SessionInfo> Service::MakeSession(const Request& request, const N
   CELLBLOCK_ASSIGN_OR_RETURN(const LeaseTerms terms, TermsFor(wanted, policy));
   CELLBLOCK_RETURN_IF_ERROR(CountIn(token));
   absl::Cleanup count_out = [&] { CountOut(token.name); };
-  CELLBLOCK_ASSIGN_OR_RETURN(Host * host, hosts_(policy.python.environment));
+  CELLBLOCK_ASSIGN_OR_RETURN(const std::shared_ptr<Host> host, hosts_(policy.python.environment));
   SessionOptions session_options;
   session_options.id = id;
   session_options.seed = wanted.seed;
@@ -290,7 +301,7 @@ void Service::End(const LivePtr& live, EndCause cause, const std::string& reason
 }
 
 void Service::FinishEnd(const LivePtr& live, EndCause cause, const std::string& reason) {
-  const store::LifeState state = cause == EndCause::kIdle || cause == EndCause::kLifeOver ? store::LifeState::kExpired : store::LifeState::kClosed;
+  const store::LifeState state = StateAfter(cause);
   live->WaitForTurn();
   const SessionFacts& facts = live->facts();
   if (absl::Status ended = journal_.EndSession(facts.id, state, reason, absl::Now()); !ended.ok()) {
@@ -351,10 +362,8 @@ void Service::Sweep(absl::Time now) {
     }
   }
   for (const LivePtr& session : live) {
-    const std::string why = session->WhyOver(now);
-    if (why.empty()) continue;
-    const EndCause cause = now >= session->Look().lease.life_ends_at() ? EndCause::kLifeOver : EndCause::kIdle;
-    if (session->BeginEnd(why)) background_([this, session, cause, why] { FinishEnd(session, cause, why); });
+    const std::optional<LiveSession::Over> over = session->LookForEnd(now);
+    if (over.has_value() && session->BeginEnd(over->reason)) background_([this, session, over] { FinishEnd(session, over->cause, over->reason); });
   }
   if (!prune) return;
   background_([this, now] {

@@ -123,7 +123,7 @@ struct Load {
 
 class Service {
  public:
-  using HostFactory = std::function<absl::StatusOr<Host*>(const std::string& environment)>;  // by a policy's python.environment; thread-safe
+  using HostFactory = std::function<absl::StatusOr<std::shared_ptr<Host>>(const std::string& environment)>;  // by a policy's python.environment; thread-safe
 
   // All outlive the service. `background` runs what nobody waits for, on a thread that may block.
   Service(ServiceOptions options, HostFactory hosts, PolicyShelf& policies, store::Journal& journal, std::vector<Observer*> observers,
@@ -229,6 +229,7 @@ class Service {
   };
   absl::StatusOr<Accepted> Accept(const Request& request, absl::string_view session_id, const NewCall& wanted, bool detached);
   absl::StatusOr<RunningPtr> Enter(const RunningPtr& running);
+  absl::StatusOr<std::optional<CallAnswer>> AnswerOfEndedSession(const Request& request);
   absl::StatusOr<std::optional<CallAnswer>> AnswerOfEntered(const Running& running);
   absl::StatusOr<CallAnswer> RunToEnd(const RunningPtr& running, const NewCall& wanted);
   absl::StatusOr<CallAnswer> RunOnTurn(Running& running, const NewCall& wanted);

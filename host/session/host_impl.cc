@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <ftw.h>
-#include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -37,11 +36,6 @@ constexpr int kOpenFolders = 16;
 int RemoveEntry(const char* path, const struct stat*, int, FTW*) {
   remove(path);
   return 0;
-}
-
-bool HasEnded(int pidfd) {
-  pollfd item = {pidfd, POLLIN, 0};
-  return poll(&item, 1, 0) > 0;
 }
 
 std::string MountKey(const Policy& policy) {
@@ -175,7 +169,7 @@ absl::StatusOr<std::shared_ptr<supervise::Zygote>> HostImpl::ZygoteFor(const Pol
   CELLBLOCK_ASSIGN_OR_RETURN(uint64_t root, RootLocked(policy));
   std::string key = absl::StrCat(root, "\n", policy.determinism.fixed_hash_seed, "\n", policy.determinism.locale, "\n", absl::StrJoin(policy.python.preload, "\n"));
   std::shared_ptr<supervise::Zygote>& zygote = zygotes_[key];
-  if (zygote != nullptr && !HasEnded(zygote->pidfd.get())) return zygote;
+  if (zygote != nullptr && !sys::HasEnded(zygote->pidfd.get())) return zygote;
   if (zygotes_.size() > kZygotesMax) {
     zygotes_.erase(key);
     return absl::ResourceExhaustedError(absl::StrCat("policies ask for more than ", kZygotesMax, " different Python template processes"));
@@ -253,9 +247,9 @@ absl::StatusOr<std::unique_ptr<Session>> HostImpl::CreateSession(const Policy& p
 HostUsage HostImpl::usage() {
   // Who asks does not wait for a zygote that is just being started.
   if (std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock); lock.owns_lock()) {
-    zygotes_seen_ = std::count_if(zygotes_.begin(), zygotes_.end(), [](const auto& entry) { return entry.second != nullptr && !HasEnded(entry.second->pidfd.get()); });
+    zygotes_seen_ = std::count_if(zygotes_.begin(), zygotes_.end(), [](const auto& entry) { return entry.second != nullptr && !sys::HasEnded(entry.second->pidfd.get()); });
   }
-  return {zygotes_seen_, cgroups_ != nullptr};
+  return {zygotes_seen_, cgroups_ != nullptr, nest_->alive()};
 }
 
 }  // namespace cellblock::session

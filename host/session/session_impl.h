@@ -21,6 +21,7 @@
 #include "supervise/call.h"
 #include "supervise/memory_watch.h"
 #include "supervise/worker.h"
+#include "sys/process.h"
 
 namespace cellblock::session {
 
@@ -51,6 +52,7 @@ class SessionImpl : public Session, private supervise::Watched {
   const Policy& policy() const override { return policy_; }
   const std::vector<Layer>& layers() const override { return layers_; }
   bool alive() const override { return alive_; }
+  bool lost() const override { return sys::HasEnded(jail_->pidfd.get()); }
   StartTimings start_timings() const override { return timings_; }
   int64_t memory_bytes() const override { return cgroup_ != nullptr ? cgroup_->MemoryBytes() : memory_.now_bytes.load(); }
   absl::StatusOr<Record> Execute(absl::string_view code, const ExecuteOptions& options) override;

@@ -20,6 +20,7 @@
 #include "base/unique_fd.h"
 #include "sys/files.h"
 #include "sys/proc_reader.h"
+#include "sys/process.h"
 #include "sys/sockets.h"
 #include "wire/messages.h"
 
@@ -101,6 +102,7 @@ class Nest {
   // Its init enters the cgroup through `entrances` (sys::Cgroup).
   absl::StatusOr<std::unique_ptr<Jail>> MakeJail(const wire::MakeJail& request, const std::vector<UniqueFd>& entrances);
   bool as_root() const { return as_root_; }
+  bool alive() const { return !sys::HasEnded(pidfd_.get()); }
 
  private:
   Nest() = default;

@@ -70,6 +70,8 @@ absl::Status WaitForExit(int pidfd, int timeout_ms) {
   return ready > 0 ? absl::OkStatus() : absl::DeadlineExceededError("the process is still running");
 }
 
+bool HasEnded(int pidfd) { return WaitForExit(pidfd, 0).ok(); }
+
 absl::StatusOr<pid_t> PidOf(int pidfd) {
   CELLBLOCK_ASSIGN_OR_RETURN(std::string info, ReadFile(absl::StrCat("/proc/self/fdinfo/", pidfd), 4096));
   for (absl::string_view line : absl::StrSplit(info, '\n')) {

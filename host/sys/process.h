@@ -22,6 +22,7 @@ absl::StatusOr<Cloned> CloneProcess(uint64_t namespace_flags);
 
 absl::StatusOr<UniqueFd> OpenPidFd(pid_t pid);
 absl::Status SendSignal(int pidfd, int signal);   // kNotFound when it has ended
+bool HasEnded(int pidfd);
 absl::Status WaitForExit(int pidfd, int timeout_ms);  // kDeadlineExceeded
 // Opens /dev/null at each of the descriptors 0, 1 and 2 that is closed. Else the next socket or file would get that number, and whatever
 // is meant for standard output would be written into it.

@@ -161,13 +161,14 @@ class ServerTest(Fixture):
 
     def test_a_client_that_goes_away_interrupts_its_call(self):
         session = self.server.session()
-        body = json.dumps({"code": "import time\nwhile True: time.sleep(0.01)"})
+        code = "import time\ntry:\n    open('started', 'w').close()\n    while True: time.sleep(0.01)\nexcept KeyboardInterrupt:\n    stopped = 'by its client'"
+        body = json.dumps({"code": code})
         client = socket.create_connection((self.server.host, self.server.port))
         head = f"POST /v1/sessions/{session}/execute HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {self.server.token}\r\nContent-Length: {len(body)}\r\n\r\n"
         client.sendall((head + body).encode())
-        time.sleep(0.5)
+        self.wait(lambda: self.server.ask("GET", f"/v1/sessions/{session}/files/started")[0].status == 200)
         client.close()
-        self.assertEqual(self.server.execute(session, "'still here'")["status"], "ok")
+        self.assertEqual(self.server.execute(session, "stopped")["results"][0]["mime"]["text/plain"], "'by its client'")
 
     def test_others_answer_while_sessions_spin(self):
         sessions = [self.server.session() for _ in range(8)]
@@ -318,6 +319,17 @@ class ServerTest(Fixture):
         session = self.server.session()
         self.assertEqual(self.server.ask("DELETE", f"/v1/sessions/{session}")[0].status, 204)
         self.problem(self.server.ask("GET", f"/v1/sessions/{session}"), 410, "session_closed")
+
+    def test_helper_processes_that_were_killed_are_started_anew(self):
+        session = self.server.session()
+        self.assertEqual(self.server.execute(session, "1+1")["status"], "ok")
+        children = [pid for task in pathlib.Path(f"/proc/{self.server.process.pid}/task").iterdir() for pid in (task / "children").read_text().split()]
+        (nest,) = [int(pid) for pid in children if pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[1] == b"nest"]
+        os.kill(nest, signal.SIGKILL)
+        self.wait(lambda: self.server.ask("GET", f"/v1/sessions/{session}")[0].status == 410)
+        self.problem(self.server.ask("GET", f"/v1/sessions/{session}"), 410, "session_died")
+        self.wait(lambda: self.server.ask("GET", "/readyz")[0].status == 200)
+        self.assertEqual(self.server.execute(self.server.session(), "1+1")["status"], "ok")
 
     def test_nothing_answered_is_lost_when_the_server_is_killed(self):
         session = self.server.session()

@@ -200,9 +200,13 @@ class WatchingTest(server_test.Fixture):
         self.server.ask("POST", f"/v1/sessions/{session}/execute", {"code": "print('{')"}, {"X-Request-Id": "mine-1"})
         self.server.ask("GET", "/v1/sessions/" + "s" * 3000)
         self.server.process.send_signal(signal.SIGHUP)
-        time.sleep(3)
+        text = iter(self.server.process.stderr.readline, "")
+        lines = []
+        while not lines or "read again" not in lines[-1].get("message", ""):
+            lines.append(json.loads(next(text)))
         self.server.process.terminate()
-        lines = [json.loads(line) for line in self.server.process.communicate(timeout=60)[1].splitlines()]
+        lines += [json.loads(line) for line in text]
+        self.server.process.wait(timeout=60)
         own = [line["message"] for line in lines if "level" in line]
         self.assertRegex("\n".join(own), r"(?s)^serves on http://.*\npolicies were read again: \d+\nstopping; .*\nstopped$")
         for line in lines:

@@ -92,6 +92,7 @@ class Session {
   virtual const Policy& policy() const = 0;
   virtual const std::vector<Layer>& layers() const = 0;
   virtual bool alive() const = 0;           // false once the worker ended and was not restarted
+  virtual bool lost() const { return false; }  // its jail has ended, so no call and no restart brings it back
   virtual StartTimings start_timings() const { return {}; }  // of its first interpreter
   // What it holds now: as the cgroup counts, or as the watch last saw it.
   virtual int64_t memory_bytes() const { return 0; }
@@ -126,6 +127,7 @@ class Session {
 struct HostUsage {
   int64_t zygotes = 0;              // live template interpreters, one for each environment, root and preload list in use
   bool has_cgroups = false;         // else memory is watched
+  bool alive = true;                // false: the process that makes jails was ended, and every session with it; another Host is needed
 };
 
 // Thread-safe. One per process is enough.

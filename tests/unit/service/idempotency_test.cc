@@ -49,6 +49,19 @@ TEST_F(IdempotencyTest, ASessionIsMadeOnce) {
   EXPECT_THAT(service().CreateSession(By(anna_, "k", "content"), {}), HasCode("session_closed")) << "the same request has the same answer";
 }
 
+TEST_F(IdempotencyTest, AnAnswerOutlivesItsSession) {
+  const std::string session = NewSessionOf(anna_);
+  const CallAnswer first = *Execute(By(anna_, "k", "content"), session, "1");
+  ASSERT_THAT(service().CloseSession(By(anna_), session), IsOk());
+  const absl::StatusOr<CallAnswer> again = Execute(By(anna_, "k", "content"), session, "1");
+  ASSERT_THAT(again, IsOk());
+  EXPECT_EQ(again->record_json, first.record_json);
+  EXPECT_EQ(*Detach(By(anna_, "k", "content"), session, "1"), first.execution_id);
+  EXPECT_THAT(Execute(By(anna_, "k", "other content"), session, "2"), HasCode("idempotency_key_reused"));
+  for (int i = 0; i < 2; ++i) EXPECT_THAT(Execute(By(anna_, "never ran", "content"), session, "1"), HasCode("session_closed"));
+  EXPECT_THAT(Execute(By(anna_, "never ran", "other content"), NewSessionOf(anna_), "2"), IsOk()) << "a key that came to nothing is free";
+}
+
 TEST_F(IdempotencyTest, WhoeverSendsItAgainWhileItRunsWaitsForItsAnswer) {
   const std::string session = NewSessionOf(anna_);
   absl::StatusOr<CallAnswer> first = absl::UnknownError("not yet"), second = absl::UnknownError("not yet");

@@ -75,6 +75,7 @@ class World {
   absl::Status session_status;                  // of making one
   std::function<void()> before_start;           // a call has its turn, and takes no interrupt yet
   std::atomic<int> sessions = 0;                // alive
+  std::atomic<bool> lost = false;               // their jails have ended
   Policy last_policy;
   UniqueFd workspace;                           // of all sessions
 
@@ -95,6 +96,7 @@ class WorldSession : public Session {
   const Policy& policy() const override { return policy_; }
   const std::vector<Layer>& layers() const override { return layers_; }
   bool alive() const override { return true; }
+  bool lost() const override { return world_.lost; }
   absl::StatusOr<Record> Execute(absl::string_view code, const ExecuteOptions& options) override {
     if (absl::StartsWith(code, "refused")) return absl::InvalidArgumentError("no such code is run");
     if (world_.before_start) world_.before_start();
@@ -186,7 +188,7 @@ class Threads {
 
 class ServiceTest : public ::testing::Test {
  protected:
-  ServiceTest() : shelf_(folder_.PathOf("policies")), host_(world_) {
+  ServiceTest() : shelf_(folder_.PathOf("policies")), host_(std::make_shared<WorldHost>(world_)) {
     folder_.Write("policies/default.yaml", "session: {queue: 1, idle: 10min, life: 1h}\n");
     folder_.Write("policies/other.yaml", "session: {queue: 8}\n");
     EXPECT_THAT(shelf_.Read(), IsOk());
@@ -207,7 +209,7 @@ class ServiceTest : public ::testing::Test {
     store::JournalOptions journal;
     journal.folder = folder_.PathOf("journal");
     journal_ = *store::Journal::Open(journal, absl::Now());
-    service_ = std::make_unique<Service>(options_, [this](const std::string&) { return &host_; }, shelf_, *journal_, std::vector<Observer*>{},
+    service_ = std::make_unique<Service>(options_, [this](const std::string&) { return host_; }, shelf_, *journal_, std::vector<Observer*>{},
                                          [this](std::function<void()> work) { background_.Run(std::move(work)); });
     return *service_;
   }
@@ -261,7 +263,7 @@ class ServiceTest : public ::testing::Test {
   Token anna_, ben_;
   ServiceOptions options_;
   PolicyShelf shelf_;
-  WorldHost host_;
+  const std::shared_ptr<Host> host_;
   Threads calls_, background_;
   std::unique_ptr<store::Journal> journal_;
   std::unique_ptr<Service> service_;

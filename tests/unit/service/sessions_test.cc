@@ -150,6 +150,24 @@ TEST_F(SessionsTest, AClosedOneIsGoneAndClosingItAgainIsNoError) {
   EXPECT_EQ(world_.sessions, 0);
 }
 
+TEST_F(SessionsTest, WhoseProcessesWereEndedSayThatTheyDied) {
+  const std::string session = NewSessionOf(anna_);
+  Begin(By(anna_), session, "wait");
+  world_.WaitUntilRuns("wait");
+  world_.lost = true;
+  service().Sweep(absl::Now());
+  background_.Join();
+  EXPECT_THAT(service().GetSession(By(anna_), session), IsOk()) << "a call that runs is left to say how it ended";
+  world_.Release("wait");
+  calls_.Join();
+  service().Sweep(absl::Now());
+  background_.Join();
+  EXPECT_THAT(service().GetSession(By(anna_), session), AllOf(HasCode("session_died"), StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("its processes were ended"))));
+  EXPECT_EQ(world_.sessions, 0);
+  world_.lost = false;
+  EXPECT_THAT(Execute(By(anna_), NewSessionOf(anna_), "1"), IsOk());
+}
+
 TEST_F(SessionsTest, AreKnownAsDiedAfterTheServersDeath) {
   const std::string session = NewSessionOf(anna_);
   const std::string running = *Detach(By(anna_), session, "wait");
@@ -162,7 +180,7 @@ TEST_F(SessionsTest, AreKnownAsDiedAfterTheServersDeath) {
   const std::unique_ptr<store::Journal> journal = *store::Journal::Open(options, absl::Now());
   EXPECT_EQ(journal->recovered().sessions_died, 1);
   EXPECT_EQ(journal->recovered().executions_lost, 1);
-  Service after(options_, [this](const std::string&) { return &host_; }, shelf_, *journal, {}, [](std::function<void()>) {});
+  Service after(options_, [this](const std::string&) { return host_; }, shelf_, *journal, {}, [](std::function<void()>) {});
   EXPECT_THAT(after.GetSession(By(anna_), session), HasCode("session_died"));
   EXPECT_EQ(after.GetExecution(By(anna_), running)->state, "lost");
   EXPECT_THAT(after.GetSession(By(ben_), session), HasCode("session_not_found"));
