@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "capture/utf8.h"
 
 namespace cellblock::artifact {
 
@@ -20,6 +21,7 @@ absl::Status CheckGivenPath(absl::string_view path) {
   for (unsigned char c : path) {
     if (c < 0x20 || c == 0x7f) return RefuseGivenPath(path, "it holds a control character");
   }
+  if (!capture::IsValidUtf8(path)) return RefuseGivenPath(path, "it is not UTF-8");  // no list and no record could name it
   std::vector<absl::string_view> parts = absl::StrSplit(path, '/');
   if (parts.size() > static_cast<size_t>(kGivenPartsMax)) return RefuseGivenPath(path, absl::StrCat("it is deeper than ", kGivenPartsMax, " folders"));
   for (absl::string_view part : parts) {

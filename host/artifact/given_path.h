@@ -12,7 +12,7 @@ inline constexpr size_t kGivenPartBytesMax = 255;  // NAME_MAX
 inline constexpr int kGivenPartsMax = 32;
 
 // kInvalidArgument with the reason for anything but a plain relative path: empty, absolute, "." or ".." or empty parts, NUL or other
-// control characters, too long.
+// control characters, not UTF-8, too long.
 absl::Status CheckGivenPath(absl::string_view path);
 // The error that it answers, for other reasons.
 absl::Status RefuseGivenPath(absl::string_view path, absl::string_view why);
