@@ -89,6 +89,8 @@ TEST(IoThreadsTest, WorkThatFindsNoPlaceIsNotForgottenWhenOneBecomesFreeJustThen
   for (int i = 0; i < kEach; ++i) {
     threads.Background([&] { ++done; });
     threads.Background([&] { ++done; });
+    // Mostly it is a matter of microseconds: a sleep each time would be most of the test.
+    for (int tries = 0; tries < 1000 && done < 2 * (i + 1); ++tries) std::this_thread::yield();
     ASSERT_TRUE(Eventually([&] { return done == 2 * (i + 1); })) << "round " << i;
   }
 }
