@@ -14,7 +14,6 @@ namespace cellblock::store {
 namespace {
 
 constexpr int kBusyMilliseconds = 5000;         // for a backup or the sqlite3 program that reads beside us
-constexpr int kCheckpointPages = 1000;          // the log is written back beyond 4 MB
 // trusted_schema off: a damaged or exchanged file must not bring functions with it (sqlite.org/security.html).
 constexpr const char* kPragmas =
     "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;";
@@ -73,7 +72,7 @@ absl::StatusOr<Database> Database::Open(const std::string& path, int64_t bytes_m
   Database database(opened);
   if (code != SQLITE_OK) return database.Error(code, absl::StrCat("open ", path));
   sqlite3_busy_timeout(opened, kBusyMilliseconds);
-  sqlite3_wal_autocheckpoint(opened, kCheckpointPages);
+  sqlite3_wal_hook(opened, OnCommit, database.log_pages_.get());
   CELLBLOCK_RETURN_IF_ERROR(database.RunScript(kPragmas));
   int64_t page_bytes = 0;
   CELLBLOCK_RETURN_IF_ERROR(database.Run("PRAGMA page_size", {}, [&](const Row& row) { page_bytes = row.Int(0); }));
@@ -110,6 +109,18 @@ absl::Status Database::Run(const char* sql, std::initializer_list<Value> values,
 absl::Status Database::RunScript(const char* sql) {
   int code = sqlite3_exec(database_.get(), sql, nullptr, nullptr, nullptr);
   return code == SQLITE_OK ? absl::OkStatus() : Error(code, "run");
+}
+
+int Database::OnCommit(void* pages, sqlite3* database, const char* schema, int log_pages) {
+  static_cast<std::atomic<int>*>(pages)->store(log_pages);
+  if (log_pages >= kLogPagesMax) (void)sqlite3_wal_checkpoint_v2(database, schema, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);  // else at the next commit
+  return SQLITE_OK;
+}
+
+absl::Status Database::Checkpoint() {
+  const int code = sqlite3_wal_checkpoint_v2(database_.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  const bool in_the_way = code == SQLITE_BUSY || code == SQLITE_LOCKED;  // a writer begins the log anew, or does this itself
+  return code == SQLITE_OK || in_the_way ? absl::OkStatus() : Error(code, "write the log back");
 }
 
 int64_t Database::changes() const { return sqlite3_changes64(database_.get()); }

@@ -3,6 +3,7 @@
 #ifndef CELLBLOCK_STORE_DATABASE_H_
 #define CELLBLOCK_STORE_DATABASE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -56,6 +57,11 @@ class Database {
   absl::Status RunScript(const char* sql);
   int64_t changes() const;               // rows that the last statement changed
 
+  // The log is written back into the file by whoever commits once it has grown long; by Checkpoint() of another connection to the same
+  // file, no commit waits for that, nor for the disk. Does as much as it can without waiting for others.
+  absl::Status Checkpoint();
+  bool has_long_log() const { return *log_pages_ >= kCheckpointPages; }  // any thread
+
   // All of `body` or nothing of it.
   absl::Status InTransaction(absl::FunctionRef<absl::Status()> body);
 
@@ -66,11 +72,16 @@ class Database {
   struct Finalize {
     void operator()(sqlite3_stmt* statement) const;
   };
-  explicit Database(sqlite3* database) : database_(database) {}
+  explicit Database(sqlite3* database) : database_(database), log_pages_(std::make_unique<std::atomic<int>>(0)) {}
+  static int OnCommit(void* self, sqlite3* database, const char* schema, int log_pages);
   absl::Status Error(int code, absl::string_view what) const;
   absl::StatusOr<sqlite3_stmt*> Prepared(const char* sql);
 
+  static constexpr int kCheckpointPages = 1000;    // 4 MB
+  static constexpr int kLogPagesMax = 16'000;      // then whoever commits does it
+
   std::unique_ptr<sqlite3, CloseDatabase> database_;
+  std::unique_ptr<std::atomic<int>> log_pages_;    // as of the last commit; stays where it is when this object is moved
   std::map<std::string, std::unique_ptr<sqlite3_stmt, Finalize>> statements_;  // finalized before the database closes
 };
 

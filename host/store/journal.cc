@@ -146,14 +146,16 @@ absl::string_view CallStateName(CallState state) {
 absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(const JournalOptions& options, absl::Time now) {
   if (mkdir(options.folder.c_str(), 0700) != 0 && errno != EEXIST) return sys::ErrnoStatus(absl::StrCat("make the folder ", options.folder));
   CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd lock, Lock(options.folder));
-  absl::StatusOr<Database> database = Database::Open(options.folder + "/journal.sqlite", options.database_bytes_max);
+  const std::string path = options.folder + "/journal.sqlite";
+  absl::StatusOr<Database> database = Database::Open(path, options.database_bytes_max);
   if (absl::IsDataLoss(database.status())) {
     return absl::DataLossError(absl::StrCat(std::string(database.status().message()), "; move ", options.folder, "/journal.sqlite away to start anew, or bring back a copy"));
   }
   CELLBLOCK_RETURN_IF_ERROR(database.status());
   CELLBLOCK_RETURN_IF_ERROR(Migrate(*database));
   CELLBLOCK_ASSIGN_OR_RETURN(Blobs blobs, Blobs::Open(options.folder + "/blobs"));
-  std::unique_ptr<Journal> journal(new Journal(options, std::move(lock), *std::move(database), std::move(blobs)));
+  CELLBLOCK_ASSIGN_OR_RETURN(Database keeper, Database::Open(path, options.database_bytes_max));
+  std::unique_ptr<Journal> journal(new Journal(options, std::move(lock), *std::move(database), std::move(keeper), std::move(blobs)));
   CELLBLOCK_RETURN_IF_ERROR(journal->Recover(now));
   CELLBLOCK_RETURN_IF_ERROR(journal->Prune(now));
   return journal;
@@ -376,6 +378,11 @@ absl::StatusOr<bool> Journal::RemoveOldestEnded(absl::Time ended_before) {
   CELLBLOCK_RETURN_IF_ERROR(database_.Run("DELETE FROM sessions WHERE id = ?1", {id}));  // and by it what is the session's
   CELLBLOCK_RETURN_IF_ERROR(RemoveContents(artifacts));
   return true;
+}
+
+absl::Status Journal::Checkpoint() {
+  std::unique_lock<std::mutex> lock(keeper_mutex_, std::try_to_lock);
+  return lock.owns_lock() ? keeper_.Checkpoint() : absl::OkStatus();  // else it is just being done
 }
 
 absl::Status Journal::Prune(absl::Time now) {

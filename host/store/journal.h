@@ -149,11 +149,14 @@ class Journal {
 
   // Removes what is beyond kept_for and requests_kept_for. Call now and then.
   absl::Status Prune(absl::Time now);
+  // Writes the database's log back while others go on, so that no call waits for the disk. Call where has_long_log(), on any thread.
+  absl::Status Checkpoint();
+  bool has_long_log() const { return database_.has_long_log(); }
   int64_t content_bytes();
 
  private:
-  Journal(const JournalOptions& options, UniqueFd lock, Database database, Blobs blobs)
-      : options_(options), lock_(std::move(lock)), database_(std::move(database)), blobs_(std::move(blobs)) {}
+  Journal(const JournalOptions& options, UniqueFd lock, Database database, Database keeper, Blobs blobs)
+      : options_(options), lock_(std::move(lock)), database_(std::move(database)), blobs_(std::move(blobs)), keeper_(std::move(keeper)) {}
   absl::Status Recover(absl::Time now);
   absl::Status RemoveStrayContents(bool verify);
   // In a transaction; where the database is full, again without the oldest ended session.
@@ -179,6 +182,8 @@ class Journal {
   std::map<std::string, int64_t> pinned_;            // contents that sessions have, and how many of them
   std::set<std::string> pending_;                    // contents that rows which are just being written will name
   Recovered recovered_;
+  std::mutex keeper_mutex_;                          // of the next
+  Database keeper_;                                  // the same file once more, for Checkpoint()
 };
 
 }  // namespace cellblock::store

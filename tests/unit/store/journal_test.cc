@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -367,6 +368,31 @@ TEST_F(JournalTest, WhatWasAnsweredSurvivesAKill) {
     answered += last + 1;
   }
   EXPECT_GT(answered, 20);
+}
+
+TEST_F(JournalTest, TheLogIsWrittenBackWhileOthersWrite) {
+  const std::unique_ptr<Journal> journal = Open();
+  ASSERT_THAT(journal->AddSession(NewSession("s")), IsOk());
+  EXPECT_FALSE(journal->has_long_log());
+  const std::string record = absl::StrCat("\"", std::string(20'000, 'x'), "\"");
+  int64_t written = 0;
+  auto write = [&] {
+    ++written;
+    ASSERT_THAT(journal->FinishExecution(Done(NewExecution(absl::StrCat("x", written), "s"), written, record), {}), IsOk());
+  };
+  while (written < 1000 && !journal->has_long_log()) write();
+  ASSERT_LT(written, 1000) << "a thousand pages are soon full";
+  std::atomic<bool> done = false;
+  std::thread keeper([&] {
+    while (!done) EXPECT_THAT(journal->Checkpoint(), IsOk());
+  });
+  for (int i = 0; i < 200; ++i) write();
+  done = true;
+  keeper.join();
+  ASSERT_THAT(journal->Checkpoint(), IsOk());
+  write();  // begins the log anew
+  EXPECT_FALSE(journal->has_long_log());
+  EXPECT_EQ(journal->ListExecutions("s", 0, kPageMax)->size(), static_cast<size_t>(written));
 }
 
 TEST_F(JournalTest, ManyThreadsWriteAtOnce) {
