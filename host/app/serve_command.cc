@@ -264,7 +264,7 @@ class Server {
     http.tokens = tokens_.has_value() ? &*tokens_ : nullptr;
     http.anonymous = Everything("anonymous");
     http.on_request = [this](const front::RequestFacts& facts) { watching_->RequestAnswered(facts); };
-    CELLBLOCK_ASSIGN_OR_RETURN(http_, front::HttpServer::Listen(std::move(http), *threads_, *api_, [this](const std::string& id) { service_->CancelExecution(id); }));
+    CELLBLOCK_ASSIGN_OR_RETURN(http_, front::HttpServer::Listen(std::move(http), *threads_, *api_, [this](const std::string& id) { service_->ClientIsGone(id); }));
     listening_ = http_.get();
     return absl::OkStatus();
   }

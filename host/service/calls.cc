@@ -86,7 +86,10 @@ absl::StatusOr<Service::Accepted> Service::Accept(const Request& request, absl::
     }
   }
   CELLBLOCK_ASSIGN_OR_RETURN(const RunningPtr other, Enter(accepted.running));
-  if (other != nullptr) return Accepted{other, true, std::nullopt};
+  if (other != nullptr) {
+    ++other->others;
+    return Accepted{other, true, std::nullopt};
+  }
   if (keyed) {
     absl::StatusOr<std::optional<CallAnswer>> answer = AnswerOfEntered(running);
     if (!answer.ok() || answer->has_value()) {
@@ -95,6 +98,11 @@ absl::StatusOr<Service::Accepted> Service::Accept(const Request& request, absl::
       accepted.answer = *std::move(*answer);
       return accepted;
     }
+  }
+  if (const absl::Status queued = live->Queue(running.ticket); !queued.ok()) {
+    if (keyed) (void)journal_.ForgetRequest(request.token->name, request.idempotency_key, running.id, false);
+    Forget(running, queued);
+    return queued;
   }
   if (!keyed && !detached) return accepted;
   // What can be asked for again stands in the journal before it starts.
@@ -107,6 +115,7 @@ absl::StatusOr<Service::Accepted> Service::Accept(const Request& request, absl::
   const absl::Status written = journal_.AddExecution(entry);
   running.written = written.ok();
   if (written.ok()) return accepted;
+  live->Leave(running.ticket);
   if (keyed) (void)journal_.ForgetRequest(request.token->name, request.idempotency_key, running.id, false);
   Forget(running, written);
   return written;
@@ -199,7 +208,7 @@ absl::StatusOr<CallAnswer> Service::AnswerFromJournal(absl::string_view executio
   CELLBLOCK_ASSIGN_OR_RETURN(store::ExecutionEntry entry, journal_.GetExecution(execution_id));
   if (entry.state == store::CallState::kDone) return CallAnswer{entry.id, std::move(entry.record_json), std::nullopt};
   if (entry.state == store::CallState::kRunning) return Error(absl::StatusCode::kNotFound, "still_running", "the call still runs");
-  return LostAnswer(entry, "the server ended while the call ran: how far it came is not known");
+  return LostAnswer(entry, entry.status == store::kStarted ? "the server ended while the call ran: how far it came is not known" : "the server ended before the call started: it did not run");
 }
 
 absl::StatusOr<CallAnswer> Service::RunToEnd(const RunningPtr& running, const NewCall& wanted) {
@@ -258,6 +267,7 @@ absl::StatusOr<CallAnswer> Service::RunOnTurn(Running& running, const NewCall& w
     if (running.detached) return answer;
     return turn.status();
   }
+  if (running.written) (void)journal_.StartExecution(running.id);  // else it is not known, should it be lost, whether it had begun
   running.live->CountCall();
   CallFacts facts = {running.live->facts(), running.request.id, running.id, LanguageName(wanted.language), wanted.code, absl::Now() - running.accepted_at};
   for (Observer* observer : observers_) observer->CallStarted(facts);
@@ -282,6 +292,11 @@ absl::StatusOr<CallAnswer> Service::RunOnTurn(Running& running, const NewCall& w
       Keep(running, lost, kept);
     }
     return record.status();
+  }
+  // Not its caller's doing, and not kept: the session ends as soon as the call has.
+  if (const std::string why = running.live->end_reason(); !why.empty() && record->status == CallStatus::kInterrupted) {
+    record->reason = absl::StrCat("the session was ended while the call ran: ", why);
+    record->session_state = SessionState::kGone;
   }
   CallAnswer answer;
   Keep(running, *record, answer);
@@ -317,16 +332,41 @@ void Service::Keep(Running& running, Record& record, CallAnswer& answer) {
 
 absl::StatusOr<CallAnswer> Service::Execute(const Request& request, absl::string_view session_id, const NewCall& wanted) {
   auto execute = [&]() -> absl::StatusOr<CallAnswer> {
-    CELLBLOCK_ASSIGN_OR_RETURN(Accepted accepted, Accept(request, session_id, wanted, false));
-    if (accepted.answer.has_value()) return *std::move(accepted.answer);
-    if (accepted.repeated) {
-      CELLBLOCK_RETURN_IF_ERROR(EnterWait(*request.token));
-      absl::Cleanup leave = [&] { LeaveWait(*request.token); };
-      return WaitFor(*accepted.running);
-    }
-    return RunToEnd(accepted.running, wanted);
+    CELLBLOCK_ASSIGN_OR_RETURN(Accepted accepted, AcceptOrWait(request, session_id, wanted));
+    return Answer(request, accepted, wanted);
   };
   return Noted("execute", session_id, request, execute());
+}
+
+// For a caller that waits: for another's call it is counted as a wait.
+absl::StatusOr<Service::Accepted> Service::AcceptOrWait(const Request& request, absl::string_view session_id, const NewCall& wanted) {
+  CELLBLOCK_ASSIGN_OR_RETURN(Accepted accepted, Accept(request, session_id, wanted, false));
+  if (!accepted.repeated || accepted.answer.has_value()) return accepted;
+  const absl::Status entered = EnterWait(*request.token);
+  if (entered.ok()) return accepted;
+  --accepted.running->others;
+  return entered;
+}
+
+absl::StatusOr<CallAnswer> Service::Answer(const Request& request, Accepted& accepted, const NewCall& wanted) {
+  if (accepted.answer.has_value()) return *std::move(accepted.answer);
+  if (!accepted.repeated) return RunToEnd(accepted.running, wanted);
+  absl::Cleanup leave = [&] {
+    LeaveWait(*request.token);
+    --accepted.running->others;
+  };
+  return WaitFor(*accepted.running);
+}
+
+absl::Status Service::StartWatched(const Request& request, absl::string_view session_id, NewCall wanted, std::function<void(const absl::StatusOr<CallAnswer>&)> on_end) {
+  auto start = [&]() -> absl::Status {
+    CELLBLOCK_ASSIGN_OR_RETURN(Accepted accepted, AcceptOrWait(request, session_id, wanted));
+    background_([this, request, session = std::string(session_id), accepted = std::move(accepted), wanted = std::move(wanted), on_end = std::move(on_end)]() mutable {
+      on_end(Noted("execute", session, request, Answer(request, accepted, wanted)));
+    });
+    return absl::OkStatus();
+  };
+  return NotedStatus("execute", session_id, request, start());
 }
 
 absl::StatusOr<std::string> Service::StartExecution(const Request& request, absl::string_view session_id, NewCall wanted) {
@@ -342,14 +382,20 @@ absl::StatusOr<std::string> Service::StartExecution(const Request& request, absl
   return Noted("execute", session_id, request, start());
 }
 
+Service::RunningPtr Service::FindRunning(absl::string_view id) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = running_.find(id);
+  return found == running_.end() ? nullptr : found->second;
+}
+
+void Service::ClientIsGone(const std::string& id) {
+  const RunningPtr running = FindRunning(id);
+  if (running != nullptr && running->others == 0) CancelExecution(id);
+}
+
 void Service::CancelExecution(const std::string& id) {
-  RunningPtr running;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = running_.find(id);
-    if (found == running_.end()) return;
-    running = found->second;
-  }
+  const RunningPtr running = FindRunning(id);
+  if (running == nullptr) return;
   running->live->Cancel(running->ticket);
   std::lock_guard<std::mutex> lock(running->mutex);
   running->cancelled = true;               // noticed where it starts, unless it has
@@ -357,12 +403,7 @@ void Service::CancelExecution(const std::string& id) {
 }
 
 absl::StatusOr<CallInfo> Service::GetExecution(const Request& request, absl::string_view id) {
-  RunningPtr running;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = running_.find(id);
-    if (found != running_.end()) running = found->second;
-  }
+  const RunningPtr running = FindRunning(id);
   const absl::Status unknown = Error(absl::StatusCode::kNotFound, "execution_not_found", absl::StrCat("there is no execution \"", absl::Utf8SafeCHexEscape(id.substr(0, 100)), "\" of this token"));
   CallInfo info;
   if (running != nullptr) {

@@ -13,24 +13,54 @@ absl::Status LiveSession::EndedLocked() const {
   return Error(absl::StatusCode::kFailedPrecondition, "session_ended", absl::StrCat("session ", facts_.id, " is ending: ", end_reason_));
 }
 
-absl::StatusOr<LiveSession::Turn> LiveSession::TakeTurn(Ticket& ticket) {
-  std::unique_lock<std::mutex> lock(mutex_);
+absl::Status LiveSession::Queue(Ticket& ticket) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return QueueLocked(ticket);
+}
+
+absl::Status LiveSession::QueueLocked(Ticket& ticket) {
   if (ending_) return EndedLocked();
   const int64_t waiting_max = session_->policy().session.queue;
-  if (taken_ && static_cast<int64_t>(waiting_.size()) >= waiting_max) {
+  // Whoever is first, with nobody at work, waits for nothing.
+  if (static_cast<int64_t>(waiting_.size()) >= waiting_max + (taken_ ? 0 : 1)) {
     return Error(absl::StatusCode::kResourceExhausted, "queue_full",
                  absl::StrCat("a call is running on session ", facts_.id, " and ", waiting_max, " wait (session.queue): it was not started; try again when one has ended"), absl::Seconds(1));
   }
   waiting_.push_back(&ticket);
+  ticket.queued = true;
+  return absl::OkStatus();
+}
+
+void LiveSession::Leave(Ticket& ticket) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  LeaveLocked(ticket);
+  turn_.notify_all();  // it may have been the first
+}
+
+void LiveSession::LeaveLocked(Ticket& ticket) {
+  std::erase(waiting_, &ticket);
+  ticket.queued = false;
+}
+
+absl::StatusOr<LiveSession::Turn> LiveSession::TakeTurn(Ticket& ticket) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (!ticket.queued) {
+    if (absl::Status status = QueueLocked(ticket); !status.ok()) return status;
+  }
   turn_.wait(lock, [&] { return ticket.cancelled || ending_ || (!taken_ && waiting_.front() == &ticket); });
-  waiting_.erase(std::find(waiting_.begin(), waiting_.end(), &ticket));
+  LeaveLocked(ticket);
   if (ticket.cancelled || ending_) {
-    turn_.notify_all();  // it may have been the first
+    turn_.notify_all();
     if (ending_) return EndedLocked();
     return Error(absl::StatusCode::kAborted, "cancelled", "the call was taken out of the queue before it started");
   }
   taken_ = true;
   return Turn(this);
+}
+
+std::string LiveSession::end_reason() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return ending_ ? end_reason_ : "";
 }
 
 void LiveSession::Cancel(Ticket& ticket) {

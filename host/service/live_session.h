@@ -49,15 +49,22 @@ class LiveSession {
 
   // What a caller waits for its turn with, so that others can take it out of the queue.
   struct Ticket {
-    bool cancelled = false;   // under the session's mutex
+    bool queued = false;      // this and the next under the session's mutex
+    bool cancelled = false;
   };
 
-  // Blocks until it is the caller's turn, first come first served. Errors: queue_full, session_ended, cancelled.
+  // A place among those who wait; then TakeTurn or Leave must follow. Errors: queue_full, session_ended.
+  absl::Status Queue(Ticket& ticket);
+  void Leave(Ticket& ticket);
+  // Blocks until it is the caller's turn, first come first served; queues it first if it is not. Errors: as Queue, and cancelled.
   absl::StatusOr<Turn> TakeTurn(Ticket& ticket);
   void Cancel(Ticket& ticket);                 // no effect once it has its turn
 
   // What runs now, if anything does: as Session::Interrupt().
   void Interrupt() { session_->Interrupt(); }
+
+  // Why its end has begun; empty while it has not.
+  std::string end_reason();
 
   // The first reason stands. Those who wait are sent away; who has the turn keeps it, interrupted. False: it was ending already.
   bool BeginEnd(const std::string& reason);
@@ -89,6 +96,8 @@ class LiveSession {
 
  private:
   void GiveTurn();
+  absl::Status QueueLocked(Ticket& ticket);
+  void LeaveLocked(Ticket& ticket);
   absl::Status EndedLocked() const;
 
   const SessionFacts facts_;

@@ -2,6 +2,7 @@
 #ifndef CELLBLOCK_SERVICE_RUNNING_H_
 #define CELLBLOCK_SERVICE_RUNNING_H_
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -21,8 +22,9 @@ struct Service::Running {
   absl::Time accepted_at;
   std::string code;
   bool detached = false;                   // what it shows so far is kept
-  bool written = false;                    // the journal knows of it
+  bool written = false;                    // the journal knows of it: it can be asked for by its key or its id
   LiveSession::Ticket ticket;
+  std::atomic<int64_t> others = 0;         // requests with its key that wait for its answer, or left it detached
   std::mutex mutex;                        // of what follows
   // kTurn: its session does not take interrupts for it yet, or never will; kOver: an interrupt would be the next call's.
   enum class Stage { kWaiting, kTurn, kStarted, kOver } stage = Stage::kWaiting;

@@ -365,6 +365,7 @@ void Service::Sweep(absl::Time now) {
     const std::optional<LiveSession::Over> over = session->LookForEnd(now);
     if (over.has_value() && session->BeginEnd(over->reason)) background_([this, session, over] { FinishEnd(session, over->cause, over->reason); });
   }
+  journal_.RetryEnds();
   if (journal_.has_long_log()) background_([this] { (void)journal_.Checkpoint(); });  // else it is tried again
   if (!prune) return;
   background_([this, now] {

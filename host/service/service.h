@@ -143,8 +143,12 @@ class Service {
   absl::StatusOr<CallAnswer> Execute(const Request& request, absl::string_view session_id, const NewCall& wanted);
   absl::StatusOr<std::string> StartExecution(const Request& request, absl::string_view session_id, NewCall wanted);  // its id
   absl::StatusOr<CallInfo> GetExecution(const Request& request, absl::string_view id);
+  // As Execute, on a thread of its own: what is refused before it has a place in the queue is refused here, and `on_end` not called.
+  absl::Status StartWatched(const Request& request, absl::string_view session_id, NewCall wanted, std::function<void(const absl::StatusOr<CallAnswer>&)> on_end);
   // Interrupts it, or takes it out of the queue. By its id alone: for whoever was told it.
   void CancelExecution(const std::string& id);
+  // The same when the client that waited for it is gone, unless another request with its key waits too.
+  void ClientIsGone(const std::string& id);
 
   // Cells one after the other in a session of their own, which is closed then; takes no idempotency key. Stops at the first that does not end ok unless
   // `keep_going`. `files`: path and an open descriptor.
@@ -228,6 +232,9 @@ class Service {
     std::optional<CallAnswer> answer;              // it has run
   };
   absl::StatusOr<Accepted> Accept(const Request& request, absl::string_view session_id, const NewCall& wanted, bool detached);
+  absl::StatusOr<CallAnswer> Answer(const Request& request, Accepted& accepted, const NewCall& wanted);
+  RunningPtr FindRunning(absl::string_view id);    // null: it does not run or wait
+  absl::StatusOr<Accepted> AcceptOrWait(const Request& request, absl::string_view session_id, const NewCall& wanted);
   absl::StatusOr<RunningPtr> Enter(const RunningPtr& running);
   absl::StatusOr<std::optional<CallAnswer>> AnswerOfEndedSession(const Request& request);
   absl::StatusOr<std::optional<CallAnswer>> AnswerOfEntered(const Running& running);

@@ -88,10 +88,17 @@ absl::Status SessionImpl::WaitForTurn() {
   return absl::ResourceExhaustedError(absl::StrCat("a call is running and ", policy_.session.queue, " wait (session.queue); try again when one has ended"));
 }
 
+// Also one that was ended between calls: the call that comes then has not run.
+bool SessionImpl::alive() const {
+  if (!alive_ || busy_) return alive_;
+  std::lock_guard<std::mutex> lock(watched_mutex_);
+  return worker_ != nullptr && !sys::HasEnded(worker_->pidfd());
+}
+
 Record SessionImpl::Rejected(const char* reason) {
   Record record;
   record.status = CallStatus::kRejected;
-  record.session_state = alive_ ? SessionState::kKept : SessionState::kGone;
+  record.session_state = alive() ? SessionState::kKept : SessionState::kGone;
   record.reason = reason;
   record.started_at = absl::Now();
   return record;
@@ -104,7 +111,7 @@ absl::StatusOr<Record> SessionImpl::ExecuteNow(absl::string_view code, const Exe
     record = Rejected("bash is off in this policy (languages.bash, languages.subprocesses)");
   } else if (options.language == Language::kPython && !policy_.languages.python) {
     record = Rejected("Python is off in this policy (languages.python)");
-  } else if (!alive_) {
+  } else if (!alive_ || (!memory_.killed && !alive())) {  // the watch's reason is told by the call that comes then
     record = Rejected("the session's interpreter has ended; restart the session (its files are kept)");
   } else {
     uploaded_bytes_ = 0;

@@ -51,7 +51,7 @@ class SessionImpl : public Session, private supervise::Watched {
   const std::string& id() const override { return id_; }
   const Policy& policy() const override { return policy_; }
   const std::vector<Layer>& layers() const override { return layers_; }
-  bool alive() const override { return alive_; }
+  bool alive() const override;
   bool lost() const override { return sys::HasEnded(jail_->pidfd.get()); }
   StartTimings start_timings() const override { return timings_; }
   int64_t memory_bytes() const override { return cgroup_ != nullptr ? cgroup_->MemoryBytes() : memory_.now_bytes.load(); }
@@ -144,7 +144,7 @@ class SessionImpl : public Session, private supervise::Watched {
   supervise::Baseline baseline_;           // without a cgroup
   int64_t high_water_ = 0;                 // without a cgroup: the worker's, when the last call ended
   std::optional<supervise::DiskUse> disk_; // when the last call ended, if nobody can have changed it since
-  std::mutex watched_mutex_;               // worker_ and beside_ against the watch
+  mutable std::mutex watched_mutex_;       // worker_ and beside_ against the watch
   std::optional<Beside> beside_;
   std::string late_output_, late_errors_;
 };

@@ -220,23 +220,49 @@ absl::Status Journal::CheckSession(absl::string_view id) {
   return found ? absl::OkStatus() : NotThere("session");
 }
 
+absl::Status Journal::WriteEndOfSession(const std::string& id, const End& end) {
+  return Write([&]() -> absl::Status {
+    CELLBLOCK_RETURN_IF_ERROR(database_.Run("UPDATE executions SET state = 2, ended = ?2 WHERE session = ?1 AND state = 0", {id, TimeValue(end.at)}));
+    return database_.Run("UPDATE sessions SET state = ?2, reason = ?3, ended = ?4 WHERE id = ?1 AND state = 0", {id, static_cast<int64_t>(end.state), end.reason, TimeValue(end.at)});
+  });
+}
+
 absl::Status Journal::EndSession(absl::string_view id, LifeState state, absl::string_view reason, absl::Time now) {
   std::lock_guard<std::mutex> lock(mutex_);
   CELLBLOCK_RETURN_IF_ERROR(CheckSession(id));
-  return Write([&]() -> absl::Status {
-    CELLBLOCK_RETURN_IF_ERROR(database_.Run("UPDATE executions SET state = 2, ended = ?2 WHERE session = ?1 AND state = 0", {id, TimeValue(now)}));
-    return database_.Run("UPDATE sessions SET state = ?2, reason = ?3, ended = ?4 WHERE id = ?1 AND state = 0", {id, static_cast<int64_t>(state), reason, TimeValue(now)});
-  });
+  const std::string name(id);
+  End end = {state, std::string(reason), now};
+  const absl::Status written = WriteEndOfSession(name, end);
+  if (!written.ok()) unwritten_ends_.try_emplace(name, std::move(end));
+  return written;
+}
+
+void Journal::RetryEnds() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  while (!unwritten_ends_.empty() && WriteEndOfSession(unwritten_ends_.begin()->first, unwritten_ends_.begin()->second).ok()) unwritten_ends_.erase(unwritten_ends_.begin());
+}
+
+SessionEntry Journal::WithUnwrittenEnd(SessionEntry entry) const {
+  const auto found = unwritten_ends_.find(entry.id);
+  if (found == unwritten_ends_.end() || entry.state != LifeState::kLive) return entry;
+  entry.state = found->second.state;
+  entry.reason = found->second.reason;
+  entry.ended_at = found->second.at;
+  return entry;
 }
 
 absl::StatusOr<SessionEntry> Journal::GetSession(absl::string_view id) {
   std::lock_guard<std::mutex> lock(mutex_);
-  return Get(database_, kGetSession, id, "session", SessionOf);
+  CELLBLOCK_ASSIGN_OR_RETURN(SessionEntry entry, Get(database_, kGetSession, id, "session", SessionOf));
+  return WithUnwrittenEnd(std::move(entry));
 }
 
 absl::StatusOr<std::vector<SessionEntry>> Journal::ListSessions(absl::string_view owner, int64_t before, int64_t count) {
   std::lock_guard<std::mutex> lock(mutex_);
-  return List(database_, "SELECT * FROM sessions WHERE owner = ?1 AND (?2 = 0 OR number < ?2) ORDER BY number DESC LIMIT ?3", {owner, before, PageOf(count)}, SessionOf);
+  CELLBLOCK_ASSIGN_OR_RETURN(std::vector<SessionEntry> entries,
+                             List(database_, "SELECT * FROM sessions WHERE owner = ?1 AND (?2 = 0 OR number < ?2) ORDER BY number DESC LIMIT ?3", {owner, before, PageOf(count)}, SessionOf));
+  for (SessionEntry& entry : entries) entry = WithUnwrittenEnd(std::move(entry));
+  return entries;
 }
 
 // --- calls ------------------------------------------------------------------------------------------------------------------------
@@ -248,6 +274,11 @@ absl::Status Journal::AddExecution(const ExecutionEntry& execution) {
     return database_.Run("INSERT INTO executions (id, session, language, code, accepted, state, call, status, record) VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, '', '')",
                          {execution.id, execution.session_id, execution.language, execution.code, TimeValue(execution.accepted_at)});
   });
+}
+
+absl::Status Journal::StartExecution(absl::string_view id) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return database_.Run("UPDATE executions SET status = ?2 WHERE id = ?1 AND state = 0", {id, kStarted});
 }
 
 absl::Status Journal::WriteEnd(const ExecutionEntry& execution) {

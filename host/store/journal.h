@@ -50,6 +50,7 @@ struct SessionEntry {
 
 enum class CallState { kRunning, kDone, kLost };     // running: accepted, perhaps still waiting for its turn
 absl::string_view CallStateName(CallState state);
+inline constexpr absl::string_view kStarted = "started";  // the status of an execution that had its turn and has not ended
 
 struct ExecutionEntry {
   std::string id;
@@ -110,12 +111,15 @@ class Journal {
   const Recovered& recovered() const { return recovered_; }
 
   absl::Status AddSession(const SessionEntry& session);                     // kAlreadyExists
-  // The first end stands; calls that still run are lost. kNotFound.
+  // The first end stands; calls that still run are lost. kNotFound. Where it could not be written (a full disk) it stands all the same for
+  // as long as this object lives, and is written by RetryEnds().
   absl::Status EndSession(absl::string_view id, LifeState state, absl::string_view reason, absl::Time now);
+  void RetryEnds();                                                         // call now and then
   absl::StatusOr<SessionEntry> GetSession(absl::string_view id);            // kNotFound, as in the next
   // Of one owner, newest first, with numbers below `before` (0: from the newest); at most `count`, at most kPageMax.
   absl::StatusOr<std::vector<SessionEntry>> ListSessions(absl::string_view owner, int64_t before, int64_t count);
 
+  absl::Status StartExecution(absl::string_view id);                        // of one that was added: its status is kStarted until its end
   absl::Status AddExecution(const ExecutionEntry& execution);               // kNotFound: no such session; kAlreadyExists
   // All or nothing: the call's end and what it made, whether or not AddExecution came before. Contents for which no room can be made are
   // not kept: how many is returned.
@@ -162,6 +166,13 @@ class Journal {
   // In a transaction; where the database is full, again without the oldest ended session.
   absl::Status Write(absl::FunctionRef<absl::Status()> body);
   absl::Status CheckSession(absl::string_view id);   // kNotFound
+  struct End {
+    LifeState state;
+    std::string reason;
+    absl::Time at;
+  };
+  absl::Status WriteEndOfSession(const std::string& id, const End& end);
+  SessionEntry WithUnwrittenEnd(SessionEntry entry) const;
   absl::Status WriteEnd(const ExecutionEntry& execution);
   absl::Status WriteArtifact(const ExecutionEntry& execution, const ArtifactEntry& artifact, bool kept);
   absl::StatusOr<bool> KeepContent(const ArtifactEntry& artifact);
@@ -181,6 +192,7 @@ class Journal {
   int64_t content_bytes_ = 0;
   std::map<std::string, int64_t> pinned_;            // contents that sessions have, and how many of them
   std::set<std::string> pending_;                    // contents that rows which are just being written will name
+  std::map<std::string, End> unwritten_ends_;        // of sessions; as many as were live at most
   Recovered recovered_;
   std::mutex keeper_mutex_;                          // of the next
   Database keeper_;                                  // the same file once more, for Checkpoint()

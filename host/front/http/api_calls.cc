@@ -74,10 +74,9 @@ HttpReply Api::Execute(HttpRequest& request) {
   return RecordReply(service_.Execute(asked, request.captured[0], call), request);
 }
 
-// The call runs on a thread of its own, and the connection sends what it pushes. What is refused before it starts is answered in the
-// stream too, since its status has gone out by then; a session that does not exist is found out before.
+// The call runs on a thread of its own, and the connection sends what it pushes. What it meets once it is in the queue is answered in the
+// stream too, since the status has gone out by then.
 HttpReply Api::StreamExecution(const service::Request& asked, HttpRequest& request, service::NewCall call) {
-  if (absl::Status status = service_.GetSession(asked, request.captured[0]).status(); !status.ok()) return ProblemReply(status, request.id);
   auto stream = std::make_shared<EventStream>();
   auto next = std::make_shared<int64_t>(0);
   call.on_event = [stream, next](const Event& event, const Record& so_far) {
@@ -87,15 +86,15 @@ HttpReply Api::StreamExecution(const service::Request& asked, HttpRequest& reque
     stream->Began(id);
     stream->Push(EncodeEvent("started", "", absl::StrCat("{\"execution_id\":\"", id, "\"}")));
   };
-  options_.background([this, asked, stream, next, session = request.captured[0], call = std::move(call), id = request.id] {
-    const absl::StatusOr<service::CallAnswer> answer = service_.Execute(asked, session, call);
+  auto on_end = [stream, next, id = request.id](const absl::StatusOr<service::CallAnswer>& answer) {
     if (answer.ok()) {
       stream->Push(EncodeEvent("done", absl::StrCat(*next), answer->record_json));
     } else {
       stream->Push(EncodeEvent("failed", absl::StrCat(*next), ProblemReply(answer.status(), id).body));
     }
     stream->Close();
-  });
+  };
+  if (absl::Status status = service_.StartWatched(asked, request.captured[0], std::move(call), std::move(on_end)); !status.ok()) return ProblemReply(status, request.id);
   HttpReply reply;
   reply.content_type = "text/event-stream";
   reply.events = std::move(stream);

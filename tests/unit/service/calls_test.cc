@@ -174,6 +174,57 @@ TEST_F(CallsTest, AnInterruptOfTheSessionLeavesThoseWhoWait) {
   EXPECT_EQ(second->record->status, CallStatus::kOk);
 }
 
+TEST_F(CallsTest, BeyondTheQueueAreRefusedAtOnceHoweverTheyAreAsked) {
+  const std::string session = NewSessionOf(anna_);
+  Begin(By(anna_), session, "wait");
+  world_.WaitUntilRuns("wait");
+  const absl::StatusOr<std::string> waiting = Detach(By(anna_), session, "2");
+  ASSERT_THAT(waiting, IsOk());
+  EXPECT_THAT(Detach(By(anna_), session, "3"), HasCode("queue_full"));
+  EXPECT_THAT(Detach(By(anna_, "k", "content"), session, "3"), HasCode("queue_full"));
+  NewCall call;
+  call.code = "3";
+  bool ended = false;
+  EXPECT_THAT(service().StartWatched(By(anna_), session, call, [&](const absl::StatusOr<CallAnswer>&) { ended = true; }), HasCode("queue_full"));
+  EXPECT_FALSE(ended) << "who was refused is told once";
+  world_.Release("wait");
+  calls_.Join();
+  EXPECT_TRUE(Eventually([&] { return service().GetExecution(By(anna_), *waiting)->state == "done"; }));
+  absl::StatusOr<CallAnswer> answer = absl::UnknownError("not yet");
+  ASSERT_THAT(service().StartWatched(By(anna_, "k", "content"), session, call, [&](const absl::StatusOr<CallAnswer>& got) { answer = got; }), IsOk()) << "its key is free";
+  background_.Join();
+  EXPECT_THAT(answer, IsOk());
+  EXPECT_EQ(world_.ran().size(), 3u);
+}
+
+TEST_F(CallsTest, AClientThatIsGoneInterruptsItsCallUnlessAnotherWaitsForItToo) {
+  anna_.calls_max = 2;
+  const std::string session = NewSessionOf(anna_), other = NewSessionOf(anna_);
+  std::string id;
+  NewCall call;
+  call.code = "wait";
+  call.on_accepted = [&](const std::string& accepted) { id = accepted; };
+  absl::StatusOr<CallAnswer> first = absl::UnknownError("not yet"), second = absl::UnknownError("not yet");
+  calls_.Run([&] { first = service().Execute(By(anna_, "k", "content"), session, call); });
+  world_.WaitUntilRuns("wait");
+  Begin(By(anna_, "k", "content"), session, "wait", &second);
+  ASSERT_TRUE(Eventually([&] { return !Execute(By(anna_), other, "2").ok(); })) << "the second counts as a call";
+  service().ClientIsGone(id);
+  EXPECT_EQ(world_.interrupts(), 0);
+  world_.Release("wait");
+  calls_.Join();
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(first->record->status, CallStatus::kOk);
+  EXPECT_EQ(first->record_json, second->record_json);
+
+  call.code = "wait for nobody";
+  calls_.Run([&] { first = service().Execute(By(anna_, "k2", "content"), session, call); });
+  world_.WaitUntilRuns("wait for nobody");
+  service().ClientIsGone(id);
+  calls_.Join();
+  EXPECT_EQ(first->record->status, CallStatus::kInterrupted);
+}
+
 TEST_F(CallsTest, ARunOfCellsKeepsNoSessionAndStopsAtTheFirstThatFails) {
   options_.sessions_max = 1;
   Service::Run run;

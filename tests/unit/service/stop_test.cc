@@ -49,6 +49,8 @@ TEST_F(StopTest, InterruptsWhatStillRunsWhenItsTimeIsOver) {
   calls_.Join();
   ASSERT_THAT(running, IsOk());
   EXPECT_EQ(running->record->status, CallStatus::kInterrupted);
+  EXPECT_EQ(running->record->reason, "the session was ended while the call ran: the server was stopped") << "not its caller's doing";
+  EXPECT_EQ(running->record->session_state, SessionState::kGone);
   EXPECT_THAT(waiting, HasCode("session_ended"));
   EXPECT_EQ(world_.sessions, 0);
   EXPECT_THAT(world_.ran(), testing::ElementsAre("wait"));

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +23,21 @@ using ::testing::_;
 using ::testing::HasSubstr;
 
 const absl::Time kStart = absl::FromUnixSeconds(1'800'000'000);
+
+// No file takes another byte while it lives.
+class FullDisk {
+ public:
+  FullDisk() {
+    signal(SIGXFSZ, SIG_IGN);
+    EXPECT_EQ(getrlimit(RLIMIT_FSIZE, &before_), 0);
+    const struct rlimit none = {1, before_.rlim_max};
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &none), 0);
+  }
+  ~FullDisk() { EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &before_), 0); }
+
+ private:
+  struct rlimit before_ = {};
+};
 
 class JournalTest : public FolderOfTest {
  protected:
@@ -135,6 +151,35 @@ TEST_F(JournalTest, TheFirstEndStandsAndLosesWhatStillRan) {
   EXPECT_EQ(session.reason, "idle for 20min");
   EXPECT_EQ(session.ended_at, kStart + absl::Minutes(20));
   EXPECT_EQ(CallStateName(journal->GetExecution("x-1")->state), "lost");
+}
+
+TEST_F(JournalTest, AnEndThatCannotBeWrittenStandsAndIsWrittenLater) {
+  std::unique_ptr<Journal> journal = Open();
+  ASSERT_THAT(journal->AddSession(NewSession("s-1")), IsOk());
+  {
+    const FullDisk full;
+    EXPECT_FALSE(journal->EndSession("s-1", LifeState::kExpired, "idle for 20min", kStart).ok());
+    EXPECT_FALSE(journal->EndSession("s-1", LifeState::kClosed, "closed", kStart).ok());
+    journal->RetryEnds();
+    EXPECT_EQ(journal->GetSession("s-1")->reason, "idle for 20min");
+    EXPECT_EQ(LifeStateName(journal->ListSessions("anna", 0, 10)->front().state), "expired");
+  }
+  journal->RetryEnds();
+  journal.reset();
+  EXPECT_EQ(LifeStateName(Open()->GetSession("s-1")->state), "expired");
+}
+
+TEST_F(JournalTest, ACallThatHadBegunIsToldFromOneThatHadNot) {
+  std::unique_ptr<Journal> journal = Open();
+  ASSERT_THAT(journal->AddSession(NewSession("s-1")), IsOk());
+  for (const char* id : {"x-begun", "x-waiting", "x-done"}) ASSERT_THAT(journal->AddExecution(NewExecution(id, "s-1")), IsOk());
+  ASSERT_THAT(journal->StartExecution("x-begun"), IsOk());
+  ASSERT_THAT(journal->FinishExecution(Done(NewExecution("x-done", "s-1")), {}), IsOk());
+  ASSERT_THAT(journal->StartExecution("x-done"), IsOk());
+  ASSERT_THAT(journal->EndSession("s-1", LifeState::kClosed, "", kStart), IsOk());
+  EXPECT_EQ(journal->GetExecution("x-begun")->status, kStarted);
+  EXPECT_EQ(journal->GetExecution("x-waiting")->status, "");
+  EXPECT_EQ(journal->GetExecution("x-done")->status, "ok");
 }
 
 TEST_F(JournalTest, ListsInPages) {
