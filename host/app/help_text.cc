@@ -110,8 +110,8 @@ Where:
   --origin URL          a web page's origin that may call it. May be repeated.
 
 Who and what:
-  --tokens FILE         YAML: tokens: [{name, sha256, policies, sessions, calls, wall, memory, metrics}]; without it, one token is made and kept in
-                        the state folder, and printed
+  --tokens FILE         YAML: tokens: [{name, sha256, policies, sessions, calls, wall, memory, shared_bytes, metrics}]; without it, one token is made
+                        and kept in the state folder, and printed
   --no-token            whoever reaches the address may run code; this machine or a unix socket only
   --policies DIR        the folder of policies that sessions may have; read again on SIGHUP
   --python-env DIR      the Python environment
@@ -120,7 +120,8 @@ Who and what:
 
 What it keeps:
   --state DIR           default: /var/lib/cellblock for root, else ~/.local/state/cellblock/server
-  --keep-bytes SIZE     of files that calls made; default: 10GiB. Those of the oldest ended sessions go first
+  --keep-bytes SIZE     of files that calls made, and of shared files, which may take half; default: 10GiB. Those of the oldest ended
+                        sessions go first
   --keep-for DURATION   ended sessions with their records and files; default: 7d
   --audit FILE          who ran what and what was refused, as JSON lines; default: audit.jsonl in the state folder; - is standard error
   --audit-code          with the text of the code, not only its hash

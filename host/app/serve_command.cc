@@ -217,6 +217,7 @@ class Server {
     token.name = name;
     token.sessions_max = options_.sessions_max;
     token.calls_max = options_.calls_max;
+    token.shared_bytes_max = options_.kept_bytes_max;  // all that there is
     token.metrics = service::MetricsAccess::kYes;
     return token;
   }

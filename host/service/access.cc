@@ -44,6 +44,7 @@ absl::Status Check(const Token& token) {
   }
   if (token.wall_max.has_value() && *token.wall_max < absl::Milliseconds(100)) return refuse("wall_max is at least 100ms");
   if (token.memory_bytes_max.has_value() && *token.memory_bytes_max < (int64_t{64} << 20)) return refuse("memory_max is at least 64MiB");
+  if (token.shared_bytes_max.has_value() && *token.shared_bytes_max < 0) return refuse("shared_bytes_max is not below 0");
   return absl::OkStatus();
 }
 

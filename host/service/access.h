@@ -32,6 +32,7 @@ struct Token {
   int64_t calls_max = 256;                       // running and waiting at once; 1 – 100,000
   std::optional<absl::Duration> wall_max;        // these two lower what the policy gives
   std::optional<int64_t> memory_bytes_max;
+  std::optional<int64_t> shared_bytes_max;       // of its shared files together; none: half of what those of all tokens may have
   MetricsAccess metrics = MetricsAccess::kNo;
 };
 

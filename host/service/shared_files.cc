@@ -20,6 +20,9 @@ absl::Status NoSuchFile(absl::string_view name) {
   return Error(absl::StatusCode::kNotFound, "shared_file_not_found", absl::StrCat("there is no shared file \"", absl::Utf8SafeCHexEscape(name.substr(0, 200)), "\" of this token"));
 }
 
+// The half of a half: a token alone never takes the room of all.
+int64_t SharedBytesMax(const Token& token, const store::Journal& journal) { return token.shared_bytes_max.value_or(journal.shared_bytes_max() / 2); }
+
 }  // namespace
 
 absl::StatusOr<store::SharedFile> Service::PutSharedFile(const Request& request, absl::string_view name, int source_fd, absl::string_view sha256) {
@@ -29,7 +32,7 @@ absl::StatusOr<store::SharedFile> Service::PutSharedFile(const Request& request,
     struct stat found = {};
     if (fstat(source_fd, &found) != 0) return sys::ErrnoStatus("look at the upload");
     const store::SharedFile file = {request.token->name, std::string(name), std::string(sha256), found.st_size, MimeOf(source_fd, name), absl::Now()};
-    const absl::Status kept = journal_.PutSharedFile(file, source_fd);
+    const absl::Status kept = journal_.PutSharedFile(file, source_fd, SharedBytesMax(*request.token, journal_));
     if (absl::IsResourceExhausted(kept)) return WithCode(kept, "shared_files_full");
     CELLBLOCK_RETURN_IF_ERROR(kept);
     for (Observer* observer : observers_) observer->FileMoved("put_shared_file", {"", file.owner, ""}, {file.owner, request.id}, name, file.size_bytes);

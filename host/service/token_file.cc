@@ -19,7 +19,7 @@ using policy::ErrorAt;
 using policy::Node;
 
 const std::vector<std::string>& TokenKeys() {
-  static const auto* const keys = new std::vector<std::string>{"name", "sha256", "policies", "sessions", "calls", "wall", "memory", "metrics"};
+  static const auto* const keys = new std::vector<std::string>{"name", "sha256", "policies", "sessions", "calls", "wall", "memory", "shared_bytes", "metrics"};
   return *keys;
 }
 
@@ -44,10 +44,10 @@ absl::Status ReadTokenKey(const Node& node, absl::string_view file, Token* token
     absl::StatusOr<absl::Duration> wall = policy::ParseDuration(node.text);
     if (!wall.ok()) return wrong(wall.status().message());
     token->wall_max = *wall;
-  } else if (node.key == "memory") {
+  } else if (node.key == "memory" || node.key == "shared_bytes") {
     absl::StatusOr<int64_t> bytes = policy::ParseSize(node.text);
     if (!bytes.ok()) return wrong(bytes.status().message());
-    token->memory_bytes_max = *bytes;
+    (node.key == "memory" ? token->memory_bytes_max : token->shared_bytes_max) = *bytes;
   } else if (node.key == "metrics") {
     if (node.text != "no" && node.text != "yes" && node.text != "only") return wrong("no, yes or only is wanted here");
     token->metrics = node.text == "yes" ? MetricsAccess::kYes : node.text == "only" ? MetricsAccess::kOnly : MetricsAccess::kNo;

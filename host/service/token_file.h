@@ -10,7 +10,7 @@
 
 namespace cellblock::service {
 
-// tokens: [{name, sha256, policies, sessions, calls, wall, memory, metrics}]. kInvalidArgument with `file`, line and column;
+// tokens: [{name, sha256, policies, sessions, calls, wall, memory, shared_bytes, metrics}]. kInvalidArgument with `file`, line and column;
 // kResourceExhausted: beyond a bound of the reader's.
 absl::StatusOr<Tokens> ParseTokens(absl::string_view yaml, const std::string& file);
 

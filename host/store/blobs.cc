@@ -32,7 +32,6 @@ absl::Status CheckDigest(absl::string_view name) {
   return IsDigest(name) ? absl::OkStatus() : absl::InvalidArgumentError("a blob's name is 64 hex digits in lower case");
 }
 
-
 absl::StatusOr<UniqueFd> MakeFolder(int parent, const char* name) {
   if (mkdirat(parent, name, 0700) != 0 && errno != EEXIST) return sys::ErrnoStatus(absl::StrCat("make the folder ", name));
   UniqueFd folder(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -57,7 +56,7 @@ absl::StatusOr<std::vector<std::string>> NamesIn(int folder) {
 
 }  // namespace
 
-std::string Blobs::PathOf(absl::string_view sha256) { return absl::StrCat(std::string(sha256.substr(0, 2)), "/", std::string(sha256)); }
+std::string Blobs::PathOf(absl::string_view name) { return absl::StrCat(std::string(name.substr(0, 2)), "/", std::string(name)); }
 
 absl::StatusOr<Blobs> Blobs::Open(const std::string& folder_path) {
   if (mkdir(folder_path.c_str(), 0700) != 0 && errno != EEXIST) return sys::ErrnoStatus(absl::StrCat("make the folder ", folder_path));
@@ -73,7 +72,7 @@ absl::StatusOr<Blobs> Blobs::Open(const std::string& folder_path) {
   return Blobs(std::move(folder), std::move(incoming));
 }
 
-absl::Status Blobs::CopyIn(int source, const std::string& name) const {
+absl::Status Blobs::CopyIn(int source, const std::string& path) const {
   uint64_t number = 0;
   if (getrandom(&number, sizeof(number), 0) != static_cast<ssize_t>(sizeof(number))) return sys::ErrnoStatus("name an incoming blob");
   std::string temporary = absl::StrCat(absl::Hex(number, absl::kZeroPad16));
@@ -82,40 +81,52 @@ absl::Status Blobs::CopyIn(int source, const std::string& name) const {
   absl::Cleanup remove = [&] { unlinkat(incoming_.get(), temporary.c_str(), 0); };
   CELLBLOCK_RETURN_IF_ERROR(sys::CopyAll(source, target.get(), kBlobBytesMax).status());
   if (fdatasync(target.get()) != 0) return sys::ErrnoStatus("write an incoming blob");
-  if (renameat(incoming_.get(), temporary.c_str(), folder_.get(), name.c_str()) != 0) return sys::ErrnoStatus("place a blob");
+  if (renameat(incoming_.get(), temporary.c_str(), folder_.get(), path.c_str()) != 0) return sys::ErrnoStatus("place a blob");
   std::move(remove).Cancel();
   return absl::OkStatus();
 }
 
-absl::Status Blobs::Take(const std::string& path, absl::string_view sha256) const {
-  CELLBLOCK_RETURN_IF_ERROR(CheckDigest(sha256));
-  std::string name = PathOf(sha256);
-  if (faccessat(folder_.get(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) return absl::OkStatus();
-  CELLBLOCK_RETURN_IF_ERROR(MakeFolder(folder_.get(), name.substr(0, 2).c_str()).status());
-  if (linkat(AT_FDCWD, path.c_str(), folder_.get(), name.c_str(), 0) == 0 || errno == EEXIST) return absl::OkStatus();
+absl::Status Blobs::Take(const std::string& source_path, absl::string_view name) const {
+  CELLBLOCK_RETURN_IF_ERROR(CheckDigest(name));
+  const std::string path = PathOf(name);
+  if (faccessat(folder_.get(), path.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) return absl::OkStatus();
+  CELLBLOCK_RETURN_IF_ERROR(MakeFolder(folder_.get(), path.substr(0, 2).c_str()).status());
+  if (linkat(AT_FDCWD, source_path.c_str(), folder_.get(), path.c_str(), 0) == 0 || errno == EEXIST) return absl::OkStatus();
   // Another file system, one without links, or as many names as a file may have.
-  CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd source, sys::Open(path, O_RDONLY | O_NOFOLLOW));
-  return CopyIn(source.get(), name);
+  CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd source, sys::Open(source_path, O_RDONLY | O_NOFOLLOW));
+  return CopyIn(source.get(), path);
 }
 
-absl::Status Blobs::TakeOpen(int file, absl::string_view sha256) const {
-  CELLBLOCK_RETURN_IF_ERROR(CheckDigest(sha256));
-  const std::string name = PathOf(sha256), path = absl::StrCat("/proc/self/fd/", file);
-  CELLBLOCK_RETURN_IF_ERROR(MakeFolder(folder_.get(), name.substr(0, 2).c_str()).status());
-  if (linkat(AT_FDCWD, path.c_str(), folder_.get(), name.c_str(), AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST) return absl::OkStatus();
-  CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd source, sys::Open(path, O_RDONLY));  // with a position of its own
-  return CopyIn(source.get(), name);
+absl::Status Blobs::TakeOpen(int file, absl::string_view name) const {
+  CELLBLOCK_RETURN_IF_ERROR(CheckDigest(name));
+  const std::string path = PathOf(name), open_file = absl::StrCat("/proc/self/fd/", file);
+  if (faccessat(folder_.get(), path.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) return absl::OkStatus();
+  CELLBLOCK_RETURN_IF_ERROR(MakeFolder(folder_.get(), path.substr(0, 2).c_str()).status());
+  struct stat info;
+  if (fstat(file, &info) != 0) return sys::ErrnoStatus("look at an incoming blob");
+  if (info.st_nlink == 0 && linkat(AT_FDCWD, open_file.c_str(), folder_.get(), path.c_str(), AT_SYMLINK_FOLLOW) == 0) return absl::OkStatus();
+  CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd source, sys::Open(open_file, O_RDONLY));  // with a position of its own
+  return CopyIn(source.get(), path);
 }
 
-absl::Status Blobs::LetOthersRead(absl::string_view sha256) const {
-  CELLBLOCK_RETURN_IF_ERROR(CheckDigest(sha256));
-  if (fchmodat(folder_.get(), PathOf(sha256).c_str(), 0444, 0) == 0) return absl::OkStatus();
+absl::Status Blobs::Rename(absl::string_view from, absl::string_view to) const {
+  CELLBLOCK_RETURN_IF_ERROR(CheckDigest(from));
+  CELLBLOCK_RETURN_IF_ERROR(CheckDigest(to));
+  const std::string path = PathOf(to);
+  CELLBLOCK_RETURN_IF_ERROR(MakeFolder(folder_.get(), path.substr(0, 2).c_str()).status());
+  if (renameat(folder_.get(), PathOf(from).c_str(), folder_.get(), path.c_str()) == 0) return absl::OkStatus();
+  return sys::ErrnoStatus("rename a blob");
+}
+
+absl::Status Blobs::LetOthersRead(absl::string_view name) const {
+  CELLBLOCK_RETURN_IF_ERROR(CheckDigest(name));
+  if (fchmodat(folder_.get(), PathOf(name).c_str(), 0444, 0) == 0) return absl::OkStatus();
   return sys::ErrnoStatus("let a session read a blob");
 }
 
-absl::StatusOr<UniqueFd> Blobs::OpenBlob(absl::string_view sha256, int64_t size_bytes) const {
-  CELLBLOCK_RETURN_IF_ERROR(CheckDigest(sha256));
-  UniqueFd file(openat(folder_.get(), PathOf(sha256).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+absl::StatusOr<UniqueFd> Blobs::OpenBlob(absl::string_view name, int64_t size_bytes) const {
+  CELLBLOCK_RETURN_IF_ERROR(CheckDigest(name));
+  UniqueFd file(openat(folder_.get(), PathOf(name).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   if (!file.valid() && errno == ENOENT) return absl::NotFoundError("its content is not kept any more");
   if (!file.valid()) return sys::ErrnoStatus("open a blob");
   struct stat info;
@@ -124,15 +135,15 @@ absl::StatusOr<UniqueFd> Blobs::OpenBlob(absl::string_view sha256, int64_t size_
   return file;
 }
 
-absl::Status Blobs::Remove(absl::string_view sha256) const {
-  CELLBLOCK_RETURN_IF_ERROR(CheckDigest(sha256));
-  if (unlinkat(folder_.get(), PathOf(sha256).c_str(), 0) == 0 || errno == ENOENT) return absl::OkStatus();
+absl::Status Blobs::Remove(absl::string_view name) const {
+  CELLBLOCK_RETURN_IF_ERROR(CheckDigest(name));
+  if (unlinkat(folder_.get(), PathOf(name).c_str(), 0) == 0 || errno == ENOENT) return absl::OkStatus();
   return sys::ErrnoStatus("remove a blob");
 }
 
-bool Blobs::IsWhole(absl::string_view sha256) const {
-  if (!IsDigest(sha256)) return false;
-  UniqueFd file(openat(folder_.get(), PathOf(sha256).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+bool Blobs::IsWhole(absl::string_view name, absl::string_view sha256) const {
+  if (!IsDigest(name)) return false;
+  UniqueFd file(openat(folder_.get(), PathOf(name).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   if (!file.valid()) return false;
   absl::StatusOr<std::string> digest = sys::Sha256OfFile(file.get());
   return digest.ok() && *digest == sha256;

@@ -175,6 +175,7 @@ absl::Status Journal::Recover(absl::Time now) {
     return absl::OkStatus();
   };
   CELLBLOCK_RETURN_IF_ERROR(database_.InTransaction(note_the_end));
+  CELLBLOCK_RETURN_IF_ERROR(KeepSharedApart());
   return RemoveStrayContents(/*verify=*/!orderly);
 }
 
@@ -182,13 +183,14 @@ absl::Status Journal::Recover(absl::Time now) {
 // orderly each is read, too: a power cut may have kept its name and not its bytes.
 absl::Status Journal::RemoveStrayContents(bool verify) {
   absl::Status status;
-  CELLBLOCK_RETURN_IF_ERROR(blobs_.ForEach([&](const std::string& sha256, int64_t size_bytes) {
-    absl::StatusOr<bool> kept = IsKept(sha256);
+  CELLBLOCK_RETURN_IF_ERROR(blobs_.ForEach([&](const std::string& name, int64_t size_bytes) {
+    std::string sha256;
+    absl::StatusOr<bool> kept = IsKept(name, &sha256);
     status.Update(kept.status());
-    if (kept.ok() && *kept && (!verify || blobs_.IsWhole(sha256))) {
+    if (kept.ok() && *kept && (!verify || blobs_.IsWhole(name, sha256))) {
       content_bytes_ += size_bytes;
     } else if (kept.ok()) {
-      status.Update(blobs_.Remove(sha256));
+      status.Update(blobs_.Remove(name));
       ++recovered_.contents_removed;
     }
   }));
@@ -345,9 +347,13 @@ absl::StatusOr<UniqueFd> Journal::OpenArtifact(const ArtifactEntry& artifact) {
   return blobs_.OpenBlob(artifact.sha256, artifact.size_bytes);
 }
 
-absl::StatusOr<bool> Journal::IsKept(absl::string_view sha256) {
-  bool kept = pending_.count(std::string(sha256)) > 0 || pinned_.count(std::string(sha256)) > 0;
-  CELLBLOCK_RETURN_IF_ERROR(database_.Run("SELECT 1 FROM artifacts WHERE sha256 = ?1 AND kept = 1 UNION ALL SELECT 1 FROM shared_files WHERE sha256 = ?1 LIMIT 1", {sha256}, [&](const Row&) { kept = true; }));
+absl::StatusOr<bool> Journal::IsKept(absl::string_view name, std::string* sha256) {
+  bool kept = pending_.count(std::string(name)) > 0 || pinned_.count(std::string(name)) > 0;
+  auto named = [&](const Row& row) {
+    kept = true;
+    if (sha256 != nullptr) *sha256 = row.Text(0);
+  };
+  CELLBLOCK_RETURN_IF_ERROR(database_.Run("SELECT sha256 FROM artifacts WHERE sha256 = ?1 AND kept = 1 UNION ALL SELECT sha256 FROM shared_files WHERE content = ?1 LIMIT 1", {name}, named));
   return kept;
 }
 
@@ -376,10 +382,10 @@ absl::Status Journal::RemoveContents(const std::vector<ArtifactEntry>& artifacts
   return absl::OkStatus();
 }
 
-absl::Status Journal::RemoveContent(absl::string_view sha256, int64_t size_bytes) {
-  CELLBLOCK_ASSIGN_OR_RETURN(const bool kept, IsKept(sha256));
-  if (kept || !blobs_.OpenBlob(sha256, size_bytes).ok()) return absl::OkStatus();
-  CELLBLOCK_RETURN_IF_ERROR(blobs_.Remove(sha256));
+absl::Status Journal::RemoveContent(absl::string_view name, int64_t size_bytes) {
+  CELLBLOCK_ASSIGN_OR_RETURN(const bool kept, IsKept(name));
+  if (kept || !blobs_.OpenBlob(name, size_bytes).ok()) return absl::OkStatus();
+  CELLBLOCK_RETURN_IF_ERROR(blobs_.Remove(name));
   content_bytes_ -= size_bytes;
   return absl::OkStatus();
 }

@@ -82,7 +82,8 @@ struct ArtifactEntry {
   int64_t number = 0;
 };
 
-// A file that its owner put there once, for many sessions to read. Its content stays until it is removed.
+// A file that its owner put there once, for many sessions to read. Its content stays until it is removed, and is kept for this owner alone:
+// no inode is seen by sessions of two.
 struct SharedFile {
   std::string owner;
   std::string name;                                  // unique for the owner
@@ -90,10 +91,11 @@ struct SharedFile {
   int64_t size_bytes = 0;
   std::string mime;
   absl::Time created_at;
+  std::string content = {};                          // its blob's name; the journal's own
 };
 
 inline constexpr int64_t kPageMax = 1000;            // entries of one listing
-inline constexpr int64_t kSharedFilesMax = 1000;     // of one owner; their contents together take at most half of content_bytes_max
+inline constexpr int64_t kSharedFilesMax = 1000;     // of one owner
 
 class Journal {
  public:
@@ -132,9 +134,10 @@ class Journal {
   absl::StatusOr<std::vector<ArtifactEntry>> ListArtifacts(absl::string_view session_id, int64_t after, int64_t count);
   absl::StatusOr<UniqueFd> OpenArtifact(const ArtifactEntry& artifact);     // kNotFound: no longer kept; kDataLoss
 
-  // In place of one of that name. `content_fd` is of that content, has no other name or keeps its own, and nobody changes it any more.
-  // kResourceExhausted: too many, or no room.
-  absl::Status PutSharedFile(const SharedFile& file, int content_fd);
+  // In place of one of that name. `content_fd` is of that content, and nobody changes it any more. kResourceExhausted: too many, more than
+  // `owner_bytes_max` with what the owner has (each content once, pinned ones too), or no room.
+  absl::Status PutSharedFile(SharedFile file, int content_fd, int64_t owner_bytes_max);
+  int64_t shared_bytes_max() const { return options_.content_bytes_max / 2; }  // of all owners; the other half stays for what calls make
   absl::StatusOr<std::vector<SharedFile>> ListSharedFiles(absl::string_view owner);           // by name
   absl::Status RemoveSharedFile(absl::string_view owner, absl::string_view name);             // sessions that have it keep it
   std::string ContentPath(const SharedFile& file) const;
@@ -163,6 +166,8 @@ class Journal {
       : options_(options), lock_(std::move(lock)), database_(std::move(database)), blobs_(std::move(blobs)), keeper_(std::move(keeper)) {}
   absl::Status Recover(absl::Time now);
   absl::Status RemoveStrayContents(bool verify);
+  absl::Status KeepSharedApart();                    // what an older version kept by its hash alone
+  absl::Status KeepApart(const SharedFile& file);
   // In a transaction; where the database is full, again without the oldest ended session.
   absl::Status Write(absl::FunctionRef<absl::Status()> body);
   absl::Status CheckSession(absl::string_view id);   // kNotFound
@@ -177,12 +182,17 @@ class Journal {
   absl::Status WriteArtifact(const ExecutionEntry& execution, const ArtifactEntry& artifact, bool kept);
   absl::StatusOr<bool> KeepContent(const ArtifactEntry& artifact);
   absl::StatusOr<bool> MakeRoom(int64_t size_bytes);
-  absl::StatusOr<bool> IsKept(absl::string_view sha256);
-  absl::Status CheckSharedRoom(const SharedFile& file);
+  // Whether a row, a session or a row that is just being written names this blob; `sha256`: what its content must have.
+  absl::StatusOr<bool> IsKept(absl::string_view name, std::string* sha256 = nullptr);
+  struct SharedUse {
+    int64_t owner_bytes = 0, all_bytes = 0;
+  };
+  absl::StatusOr<SharedUse> SharedUseBeside(const SharedFile& file);
+  absl::Status CheckSharedRoom(const SharedFile& file, int64_t owner_bytes_max);
   absl::StatusOr<bool> RemoveOldestEnded(absl::Time ended_before);          // false: there is none
   absl::StatusOr<bool> RemoveContentsOfOldestEnded();
   absl::Status RemoveContents(const std::vector<ArtifactEntry>& artifacts);  // each as the next
-  absl::Status RemoveContent(absl::string_view sha256, int64_t size_bytes);   // unless a row names it
+  absl::Status RemoveContent(absl::string_view name, int64_t size_bytes);     // unless it is kept
 
   const JournalOptions options_;
   UniqueFd lock_;
@@ -190,8 +200,12 @@ class Journal {
   Database database_;
   Blobs blobs_;
   int64_t content_bytes_ = 0;
-  std::map<std::string, int64_t> pinned_;            // contents that sessions have, and how many of them
-  std::set<std::string> pending_;                    // contents that rows which are just being written will name
+  struct Pinned {
+    std::string owner;
+    int64_t size_bytes = 0, sessions = 0;
+  };
+  std::map<std::string, Pinned> pinned_;             // blobs that sessions have
+  std::set<std::string> pending_;                    // blobs that rows which are just being written will name
   std::map<std::string, End> unwritten_ends_;        // of sessions; as many as were live at most
   Recovered recovered_;
   std::mutex keeper_mutex_;                          // of the next

@@ -7,7 +7,7 @@
 
 namespace cellblock::store {
 
-inline constexpr std::array<const char*, 2> kMigrations = {R"sql(
+inline constexpr std::array<const char*, 3> kMigrations = {R"sql(
 CREATE TABLE sessions (
   number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, owner TEXT NOT NULL, policy TEXT NOT NULL, metadata TEXT NOT NULL,
   created INTEGER NOT NULL, state INTEGER NOT NULL, reason TEXT NOT NULL, ended INTEGER
@@ -42,6 +42,11 @@ CREATE TABLE shared_files (
   PRIMARY KEY (owner, name)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX shared_files_by_content ON shared_files (sha256);
+)sql",
+                                                             R"sql(
+ALTER TABLE shared_files ADD COLUMN content TEXT NOT NULL DEFAULT '';  -- its blob's name; '': its SHA-256, one for all owners, as of old
+DROP INDEX shared_files_by_content;
+CREATE INDEX shared_files_by_content ON shared_files (content);
 )sql"};
 
 }  // namespace cellblock::store

@@ -18,7 +18,7 @@ std::string Problem(const std::string& yaml) { return std::string(ParseTokens(ya
 
 TEST(TokenFileTest, SaysEverythingOfAToken) {
   const absl::StatusOr<Tokens> tokens =
-      ParseTokens(absl::StrCat("tokens:\n- name: anna\n  sha256: ", kHash, "\n  policies: [default, charts]\n  sessions: 4\n  calls: 16\n  wall: 30s\n  memory: 512MiB\n"), "tokens.yaml");
+      ParseTokens(absl::StrCat("tokens:\n- name: anna\n  sha256: ", kHash, "\n  policies: [default, charts]\n  sessions: 4\n  calls: 16\n  wall: 30s\n  memory: 512MiB\n  shared_bytes: 2GiB\n"), "tokens.yaml");
   ASSERT_THAT(tokens, IsOk());
   ASSERT_EQ(tokens->all().size(), 1u);
   const Token& token = tokens->all().front();
@@ -28,6 +28,7 @@ TEST(TokenFileTest, SaysEverythingOfAToken) {
   EXPECT_EQ(token.calls_max, 16);
   EXPECT_EQ(token.wall_max, absl::Seconds(30));
   EXPECT_EQ(token.memory_bytes_max, int64_t{512} << 20);
+  EXPECT_EQ(token.shared_bytes_max, int64_t{2} << 30);
 }
 
 TEST(TokenFileTest, NeedsNoMoreThanNameAndHash) {
@@ -45,6 +46,8 @@ TEST(TokenFileTest, WhatIsWrongIsToldWithFileLineAndColumn) {
   EXPECT_THAT(Problem(good + "  wall: soon\n"), HasSubstr("tokens.yaml:4"));
   EXPECT_THAT(Problem(good + "  memory: much\n"), HasSubstr("tokens.yaml:4"));
   EXPECT_THAT(Problem(good + "  memory: [1GiB]\n"), HasSubstr("one value"));
+  EXPECT_THAT(Problem(good + "  shared_bytes: all\n"), HasSubstr("tokens.yaml:4"));
+  EXPECT_EQ(Problem(good + "  shared_bytes: 0\n"), "") << "none at all";
   EXPECT_THAT(Problem(good + "  policies: default\n"), HasSubstr("a list of names"));
   EXPECT_THAT(Problem(good + "  policies: [[default]]\n"), HasSubstr("a name is wanted"));
   EXPECT_THAT(Problem(good + "other: 1\n"), HasSubstr("one key, tokens"));

@@ -1,6 +1,7 @@
 // Contents by hash: whole or not there.
 #include "store/blobs.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,7 +30,7 @@ TEST_F(BlobsTest, KeepsAContentUnderItsHash) {
   std::filesystem::remove(top_ / "a");
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(UniqueFd file, blobs.OpenBlob(Digest("content"), 7));
   EXPECT_EQ(*sys::ReadAll(file.get(), 100), "content");
-  EXPECT_TRUE(blobs.IsWhole(Digest("content")));
+  EXPECT_TRUE(blobs.IsWhole(Digest("content"), Digest("content")));
   struct stat info;
   ASSERT_EQ(stat((top_ / "blobs").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0700u);
@@ -42,8 +43,34 @@ TEST_F(BlobsTest, CopiesWhereItCannotLink) {
   std::ofstream(other) << "elsewhere";
   ASSERT_THAT(blobs.Take(other, Digest("elsewhere")), IsOk());
   unlink(other.c_str());
-  EXPECT_TRUE(blobs.IsWhole(Digest("elsewhere")));
+  EXPECT_TRUE(blobs.IsWhole(Digest("elsewhere"), Digest("elsewhere")));
   EXPECT_TRUE(std::filesystem::is_empty(top_ / "blobs/incoming"));
+}
+
+TEST_F(BlobsTest, AnOpenFileIsOneInodeWithNoOther) {
+  Blobs blobs = Open();
+  const UniqueFd file(open(top_.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0600));
+  ASSERT_TRUE(file.valid());
+  ASSERT_THAT(sys::WriteAll(file.get(), "content"), IsOk());
+  struct stat own, first, second;
+  ASSERT_THAT(blobs.TakeOpen(file.get(), Digest("one")), IsOk());
+  ASSERT_THAT(blobs.TakeOpen(file.get(), Digest("two")), IsOk());
+  ASSERT_EQ(fstat(file.get(), &own), 0);
+  ASSERT_EQ(stat(PlaceOf("one").c_str(), &first), 0);
+  ASSERT_EQ(stat(PlaceOf("two").c_str(), &second), 0);
+  EXPECT_EQ(own.st_ino, first.st_ino) << "it had no name: no copy is needed";
+  EXPECT_NE(own.st_ino, second.st_ino);
+  EXPECT_TRUE(blobs.IsWhole(Digest("two"), Digest("content")));
+  EXPECT_FALSE(blobs.IsWhole(Digest("two"), Digest("two")));
+}
+
+TEST_F(BlobsTest, ARenamedOneIsThereUnderItsNewNameAlone) {
+  Blobs blobs = Open();
+  ASSERT_THAT(blobs.Take(Write("a", "content"), Digest("content")), IsOk());
+  ASSERT_THAT(blobs.Rename(Digest("content"), Digest("other")), IsOk());
+  EXPECT_TRUE(blobs.IsWhole(Digest("other"), Digest("content")));
+  EXPECT_THAT(blobs.OpenBlob(Digest("content"), 7), StatusIs(absl::StatusCode::kNotFound, _));
+  EXPECT_FALSE(blobs.Rename(Digest("content"), Digest("other")).ok());
 }
 
 TEST_F(BlobsTest, AnInterruptedCopyIsRemoved) {
@@ -59,7 +86,7 @@ TEST_F(BlobsTest, DoesNotServeWhatIsDamaged) {
   std::ofstream(PlaceOf("content"), std::ios::trunc) << "con";
   EXPECT_THAT(blobs.OpenBlob(Digest("content"), 7), StatusIs(absl::StatusCode::kDataLoss, _));
   std::ofstream(PlaceOf("content"), std::ios::trunc) << "CONTENT";
-  EXPECT_FALSE(blobs.IsWhole(Digest("content")));
+  EXPECT_FALSE(blobs.IsWhole(Digest("content"), Digest("content")));
 }
 
 TEST_F(BlobsTest, TellsAllAndRemovesOne) {
@@ -88,7 +115,7 @@ TEST_F(BlobsTest, TakesNoNameThatIsNoHash) {
     EXPECT_THAT(blobs.Take(path, name), StatusIs(absl::StatusCode::kInvalidArgument, _)) << name;
     EXPECT_THAT(blobs.OpenBlob(name, 1), StatusIs(absl::StatusCode::kInvalidArgument, _)) << name;
     EXPECT_THAT(blobs.Remove(name), StatusIs(absl::StatusCode::kInvalidArgument, _)) << name;
-    EXPECT_FALSE(blobs.IsWhole(name)) << name;
+    EXPECT_FALSE(blobs.IsWhole(name, Digest("x"))) << name;
   }
 }
 
