@@ -231,6 +231,14 @@ absl::Status ReadDuration(const std::string& flag, const std::string& text, absl
   return absl::OkStatus();
 }
 
+absl::Status ReadSize(const std::string& flag, const std::string& text, int64_t* value) {
+  if (text.empty()) return absl::OkStatus();
+  const absl::StatusOr<int64_t> bytes = policy::ParseSize(text);
+  if (!bytes.ok()) return Wrong(absl::StrCat(flag, " ", NeutralizeLine(text), ": ", bytes.status().message()));
+  *value = *bytes;
+  return absl::OkStatus();
+}
+
 absl::Status ReadCount(const std::string& flag, const std::string& text, int64_t lowest, int64_t highest, int64_t* value) {
   if (text.empty()) return absl::OkStatus();
   const absl::StatusOr<uint64_t> count = policy::ParseCount(text);
@@ -268,7 +276,7 @@ absl::StatusOr<Invocation> ParseServe(const Arguments& arguments, const Argument
   CLI::App app;
   app.set_help_flag();
   ServeOptions options;
-  std::string listen, sessions, calls, kept_bytes, kept_for, drain, log_format;
+  std::string listen, sessions, calls, incoming_bytes, kept_bytes, kept_for, drain, log_format;
   app.add_option("--listen", listen);
   app.add_option("--unix", options.unix_path);
   app.add_option("--state", options.state);
@@ -282,6 +290,7 @@ absl::StatusOr<Invocation> ParseServe(const Arguments& arguments, const Argument
   app.add_option("--origin", options.origins)->allow_extra_args(false);
   app.add_option("--sessions", sessions);
   app.add_option("--calls", calls);
+  app.add_option("--incoming-bytes", incoming_bytes);
   app.add_option("--keep-bytes", kept_bytes);
   app.add_option("--keep-for", kept_for);
   app.add_option("--drain", drain);
@@ -305,11 +314,8 @@ absl::StatusOr<Invocation> ParseServe(const Arguments& arguments, const Argument
   CELLBLOCK_RETURN_IF_ERROR(ReadCount("--calls", calls, 1, 100'000, &options.calls_max));
   CELLBLOCK_RETURN_IF_ERROR(ReadDuration("--keep-for", kept_for, &options.kept_for));
   CELLBLOCK_RETURN_IF_ERROR(ReadDuration("--drain", drain, &options.drain));
-  if (!kept_bytes.empty()) {
-    absl::StatusOr<int64_t> bytes = policy::ParseSize(kept_bytes);
-    if (!bytes.ok()) return Wrong(absl::StrCat("--keep-bytes ", NeutralizeLine(kept_bytes), ": ", bytes.status().message()));
-    options.kept_bytes_max = *bytes;
-  }
+  CELLBLOCK_RETURN_IF_ERROR(ReadSize("--incoming-bytes", incoming_bytes, &options.incoming_bytes_max));
+  CELLBLOCK_RETURN_IF_ERROR(ReadSize("--keep-bytes", kept_bytes, &options.kept_bytes_max));
   return options;
 }
 

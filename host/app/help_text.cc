@@ -117,6 +117,7 @@ Who and what:
   --python-env DIR      the Python environment
   --sessions N          live sessions at most; default: 256
   --calls N             calls that run or wait at most; default: 1024
+  --incoming-bytes SIZE  of all uploads on their way together, on the disk until each is answered; default: 32GiB
 
 What it keeps:
   --state DIR           default: /var/lib/cellblock for root, else ~/.local/state/cellblock/server

@@ -262,6 +262,7 @@ class Server {
     http.hosts = options_.hosts;
     http.origins = options_.origins;
     http.incoming_folder = incoming;
+    http.incoming_bytes_max = options_.incoming_bytes_max;
     http.tokens = tokens_.has_value() ? &*tokens_ : nullptr;
     http.anonymous = Everything("anonymous");
     http.on_request = [this](const front::RequestFacts& facts) { watching_->RequestAnswered(facts); };

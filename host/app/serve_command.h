@@ -27,6 +27,7 @@ struct ServeOptions {
   int64_t sessions_max = 256;
   int64_t calls_max = 1024;
   int64_t kept_bytes_max = int64_t{10} << 30;
+  int64_t incoming_bytes_max = int64_t{32} << 30;
   absl::Duration kept_for = absl::Hours(7 * 24);
   absl::Duration drain = absl::Seconds(30);
   std::string audit;                // file; empty: audit.jsonl in the state folder; "-": standard error

@@ -34,6 +34,15 @@ absl::Status WithFileCode(const absl::Status& status, absl::string_view path) {
   }
 }
 
+// Of one file: the smaller of two limits, by its name.
+UploadLimit FileLimitOf(const Policy& policy) {
+  const bool by_size = policy.limits.file_bytes <= policy.limits.workspace_bytes;
+  const int64_t bytes_max = std::min(policy.limits.file_bytes, policy.limits.workspace_bytes);
+  return {bytes_max, Error(absl::StatusCode::kResourceExhausted, "file_too_large",
+                           absl::StrCat("the file has more than ", bytes_max, " bytes, which ", by_size ? "limits.file_size" : "limits.workspace", " of policy ", policy.name,
+                                        " allows: use a policy with more, or hand in a part"))};
+}
+
 }  // namespace
 
 std::string Service::MimeOf(int fd, absl::string_view name) {
@@ -59,6 +68,28 @@ absl::StatusOr<FileInfo> Service::PutFile(const Request& request, absl::string_v
     return info;
   };
   return Noted("put_file", session_id, request, put());
+}
+
+absl::StatusOr<UploadLimit> Service::AdmitUpload(const Request& request, absl::string_view session_id, std::optional<int64_t> bytes) {
+  auto admit = [&]() -> absl::StatusOr<UploadLimit> {
+    CELLBLOCK_ASSIGN_OR_RETURN(const LivePtr live, Find(request, session_id));
+    UploadLimit limit = FileLimitOf(live->session().policy());
+    if (bytes.value_or(0) > limit.bytes_max) return limit.beyond;
+    CELLBLOCK_RETURN_IF_ERROR(live->Use(absl::Now()));
+    return limit;
+  };
+  return Noted("put_file", session_id, request, admit());
+}
+
+UploadLimit Service::LimitOfRun(const Request& request) const {
+  std::optional<UploadLimit> most;
+  const std::shared_ptr<const PolicyShelf::Policies> all = policies_.all();
+  for (const auto& [name, policy] : *all) {
+    if (!MayUsePolicy(*request.token, name)) continue;
+    UploadLimit limit = FileLimitOf(WithLimitsOf(*request.token, policy));
+    if (!most.has_value() || limit.bytes_max > most->bytes_max) most = std::move(limit);
+  }
+  return most.value_or(UploadLimit());  // whoever may use no policy is told so when the request is read
 }
 
 absl::StatusOr<std::vector<FileInfo>> Service::ListFiles(const Request& request, absl::string_view session_id) {

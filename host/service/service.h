@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -113,6 +114,12 @@ struct FileInfo {
   std::string mime;
 };
 
+// How much a file may have that is to be uploaded, and what is answered to more.
+struct UploadLimit {
+  int64_t bytes_max = std::numeric_limits<int64_t>::max();
+  absl::Status beyond;
+};
+
 // What there is at one moment, of all tokens.
 struct Load {
   int64_t idle = 0, busy = 0, no_interpreter = 0;  // sessions by state
@@ -162,6 +169,10 @@ class Service {
 
   // ---- files ----
   absl::StatusOr<FileInfo> PutFile(const Request& request, absl::string_view session_id, absl::string_view path, int source_fd, absl::string_view sha256);
+  // Before the bytes of a file are taken in: errors as PutFile's. `bytes`: what it will have, where that is known.
+  absl::StatusOr<UploadLimit> AdmitUpload(const Request& request, absl::string_view session_id, std::optional<int64_t> bytes);
+  // The same for a file of RunCells: by the policy that allows most, as it is not known yet which one it will be.
+  UploadLimit LimitOfRun(const Request& request) const;
   absl::StatusOr<std::vector<FileInfo>> ListFiles(const Request& request, absl::string_view session_id);
   // `target_fd`: an empty file of the caller's.
   absl::StatusOr<FileInfo> GetFile(const Request& request, absl::string_view session_id, absl::string_view path, int target_fd);
@@ -174,6 +185,7 @@ class Service {
 
   // ---- files of a token that many sessions read without a copy; names as a file's in a workspace ----
   absl::StatusOr<store::SharedFile> PutSharedFile(const Request& request, absl::string_view name, int source_fd, absl::string_view sha256);
+  absl::StatusOr<UploadLimit> AdmitSharedUpload(const Request& request, absl::string_view name, std::optional<int64_t> bytes);  // as AdmitUpload
   absl::StatusOr<std::vector<store::SharedFile>> ListSharedFiles(const Request& request);
   absl::Status RemoveSharedFile(const Request& request, absl::string_view name);
   // The content of one that was attached at this path; none: nothing was.
@@ -218,6 +230,7 @@ class Service {
   using AttachedShared = std::vector<std::pair<std::string, store::SharedFile>>;  // by path in the workspace; pinned
   absl::Status PinAttached(const Request& request, const NewSession& wanted, AttachedShared* attached);
   void Unpin(const AttachedShared& attached);
+  absl::Status CheckPut(absl::string_view name) const;  // of a shared file
   std::string MimeOf(int fd, absl::string_view name);  // by the content's head
   absl::StatusOr<std::string> Claim(const Request& request, absl::string_view target);
   absl::Status CountIn(const Token& token);

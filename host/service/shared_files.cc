@@ -25,10 +25,14 @@ int64_t SharedBytesMax(const Token& token, const store::Journal& journal) { retu
 
 }  // namespace
 
+absl::Status Service::CheckPut(absl::string_view name) const {
+  if (stopping_) return Error(absl::StatusCode::kUnavailable, "stopping", "the server is stopping and takes no new files");
+  return WithCode(artifact::CheckGivenPath(name), "file_name_refused");
+}
+
 absl::StatusOr<store::SharedFile> Service::PutSharedFile(const Request& request, absl::string_view name, int source_fd, absl::string_view sha256) {
   auto put = [&]() -> absl::StatusOr<store::SharedFile> {
-    if (stopping_) return Error(absl::StatusCode::kUnavailable, "stopping", "the server is stopping and takes no new files");
-    CELLBLOCK_RETURN_IF_ERROR(WithCode(artifact::CheckGivenPath(name), "file_name_refused"));
+    CELLBLOCK_RETURN_IF_ERROR(CheckPut(name));
     struct stat found = {};
     if (fstat(source_fd, &found) != 0) return sys::ErrnoStatus("look at the upload");
     const store::SharedFile file = {request.token->name, std::string(name), std::string(sha256), found.st_size, MimeOf(source_fd, name), absl::Now()};
@@ -39,6 +43,18 @@ absl::StatusOr<store::SharedFile> Service::PutSharedFile(const Request& request,
     return file;
   };
   return Noted("put_shared_file", "", request, put());
+}
+
+absl::StatusOr<UploadLimit> Service::AdmitSharedUpload(const Request& request, absl::string_view name, std::optional<int64_t> bytes) {
+  auto admit = [&]() -> absl::StatusOr<UploadLimit> {
+    CELLBLOCK_RETURN_IF_ERROR(CheckPut(name));
+    const absl::StatusOr<store::Journal::SharedRoom> room = journal_.RoomForSharedFile(request.token->name, name, SharedBytesMax(*request.token, journal_));
+    if (!room.ok()) return WithCode(room.status(), absl::IsResourceExhausted(room.status()) ? "shared_files_full" : CodeOf(room.status()));
+    UploadLimit limit = {room->bytes_max, WithCode(room->beyond, "shared_files_full")};
+    if (bytes.value_or(0) > limit.bytes_max) return limit.beyond;
+    return limit;
+  };
+  return Noted("put_shared_file", "", request, admit());
 }
 
 absl::StatusOr<std::vector<store::SharedFile>> Service::ListSharedFiles(const Request& request) { return journal_.ListSharedFiles(request.token->name); }

@@ -137,6 +137,13 @@ class Journal {
   // In place of one of that name. `content_fd` is of that content, and nobody changes it any more. kResourceExhausted: too many, more than
   // `owner_bytes_max` with what the owner has (each content once, pinned ones too), or no room.
   absl::Status PutSharedFile(SharedFile file, int content_fd, int64_t owner_bytes_max);
+  // What a content may have that is put under this name, before it has come: as much as there is room for, or as one that the owner has
+  // and that it may equal. `beyond`: what is said of more. kResourceExhausted: too many files.
+  struct SharedRoom {
+    int64_t bytes_max = 0;
+    absl::Status beyond;
+  };
+  absl::StatusOr<SharedRoom> RoomForSharedFile(absl::string_view owner, absl::string_view name, int64_t owner_bytes_max);
   int64_t shared_bytes_max() const { return options_.content_bytes_max / 2; }  // of all owners; the other half stays for what calls make
   absl::StatusOr<std::vector<SharedFile>> ListSharedFiles(absl::string_view owner);           // by name
   absl::Status RemoveSharedFile(absl::string_view owner, absl::string_view name);             // sessions that have it keep it
@@ -188,7 +195,7 @@ class Journal {
     int64_t owner_bytes = 0, all_bytes = 0;
   };
   absl::StatusOr<SharedUse> SharedUseBeside(const SharedFile& file);
-  absl::Status CheckSharedRoom(const SharedFile& file, int64_t owner_bytes_max);
+  absl::StatusOr<SharedRoom> RoomFor(const SharedFile& file, int64_t owner_bytes_max);
   absl::StatusOr<bool> RemoveOldestEnded(absl::Time ended_before);          // false: there is none
   absl::StatusOr<bool> RemoveContentsOfOldestEnded();
   absl::Status RemoveContents(const std::vector<ArtifactEntry>& artifacts);  // each as the next

@@ -1,4 +1,5 @@
 // See journal.h: files that an owner put there once for many sessions to read.
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -86,19 +87,31 @@ absl::StatusOr<Journal::SharedUse> Journal::SharedUseBeside(const SharedFile& fi
   return use;
 }
 
-absl::Status Journal::CheckSharedRoom(const SharedFile& file, int64_t owner_bytes_max) {
+absl::StatusOr<Journal::SharedRoom> Journal::RoomFor(const SharedFile& file, int64_t owner_bytes_max) {
   int64_t count = 0;
   CELLBLOCK_RETURN_IF_ERROR(database_.Run("SELECT count(*) FROM shared_files WHERE owner = ?1 AND name != ?2", {file.owner, file.name}, [&](const Row& row) { count = row.Int(0); }));
   if (count >= kSharedFilesMax) return absl::ResourceExhaustedError(absl::StrCat("a token may have ", kSharedFilesMax, " shared files; remove one that is not needed"));
   CELLBLOCK_ASSIGN_OR_RETURN(const SharedUse use, SharedUseBeside(file));
-  if (file.size_bytes > owner_bytes_max - use.owner_bytes) {
-    return absl::ResourceExhaustedError(absl::StrCat("this token's shared files may have ", owner_bytes_max, " bytes together (shared_bytes), ", use.owner_bytes,
-                                                     " are taken, with those that sessions still have, and this one has ", file.size_bytes, "; remove one that is not needed"));
+  const int64_t of_owner = owner_bytes_max - use.owner_bytes, of_all = shared_bytes_max() - use.all_bytes;
+  if (of_owner <= of_all) {
+    return SharedRoom{of_owner, absl::ResourceExhaustedError(absl::StrCat("this token's shared files may have ", owner_bytes_max, " bytes together (shared_bytes), ", use.owner_bytes,
+                                                                          " are taken, with those that sessions still have, and this one does not fit; remove one that is not needed"))};
   }
   // Nothing of what other tokens have.
-  if (file.size_bytes <= shared_bytes_max() - use.all_bytes) return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrCat("the shared files of all tokens may have ", shared_bytes_max(), " bytes together (half of --keep-bytes), and this one, with ", file.size_bytes,
-                                                   ", does not fit; this token's have ", use.owner_bytes, ": remove one that is not needed, or ask the server's operator for more"));
+  return SharedRoom{of_all, absl::ResourceExhaustedError(absl::StrCat("the shared files of all tokens may have ", shared_bytes_max(), " bytes together (half of --keep-bytes), and this one does not fit; this token's have ",
+                                                                      use.owner_bytes, ": remove one that is not needed, or ask the server's operator for more"))};
+}
+
+absl::StatusOr<Journal::SharedRoom> Journal::RoomForSharedFile(absl::string_view owner, absl::string_view name, int64_t owner_bytes_max) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  SharedFile file;
+  file.owner = std::string(owner);
+  file.name = std::string(name);
+  CELLBLOCK_ASSIGN_OR_RETURN(SharedRoom room, RoomFor(file, owner_bytes_max));
+  int64_t largest = 0;
+  CELLBLOCK_RETURN_IF_ERROR(database_.Run("SELECT max(bytes) FROM shared_files WHERE owner = ?1", {owner}, [&](const Row& row) { largest = row.Int(0); }));
+  room.bytes_max = std::max(room.bytes_max, largest);
+  return room;
 }
 
 // --- verbs --------------------------------------------------------------------------------------------------------------------------
@@ -106,7 +119,8 @@ absl::Status Journal::CheckSharedRoom(const SharedFile& file, int64_t owner_byte
 absl::Status Journal::PutSharedFile(SharedFile file, int content_fd, int64_t owner_bytes_max) {
   std::lock_guard<std::mutex> lock(mutex_);
   CELLBLOCK_ASSIGN_OR_RETURN(file.content, BlobName(file));
-  CELLBLOCK_RETURN_IF_ERROR(CheckSharedRoom(file, owner_bytes_max));
+  CELLBLOCK_ASSIGN_OR_RETURN(const SharedRoom room, RoomFor(file, owner_bytes_max));
+  if (file.size_bytes > room.bytes_max) return room.beyond;
   if (!blobs_.OpenBlob(file.content, file.size_bytes).ok()) {
     CELLBLOCK_ASSIGN_OR_RETURN(const bool has_room, MakeRoom(file.size_bytes));
     if (!has_room) return absl::ResourceExhaustedError("there is no room for it: what calls of live sessions made fills the store");

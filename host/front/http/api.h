@@ -57,6 +57,8 @@ class Api {
   // Answered also when as many requests are worked on as may: it waits for nothing.
   static bool IsQuick(const Route& route) { return route.open || route.metrics; }
   HttpReply Handle(const Route& route, HttpRequest& request);
+  // Before a body with files is taken in: what each of them may have. `bytes`: of a body that is one file, where its length is told.
+  absl::StatusOr<service::UploadLimit> AdmitUpload(const Route& route, const HttpRequest& request, std::optional<int64_t> bytes);
 
  private:
   HttpReply CreateSession(HttpRequest& request);

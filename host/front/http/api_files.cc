@@ -59,6 +59,12 @@ std::string FilesJson(const std::vector<service::FileInfo>& files) {
 
 }  // namespace
 
+absl::StatusOr<service::UploadLimit> Api::AdmitUpload(const Route& route, const HttpRequest& request, std::optional<int64_t> bytes) {
+  if (route.handle == &Api::PutSharedFile) return service_.AdmitSharedUpload(AskedBy(request), request.captured[0], bytes);
+  if (route.handle == &Api::PutFile || route.handle == &Api::PutFiles) return service_.AdmitUpload(AskedBy(request), request.captured[0], bytes);
+  return service_.LimitOfRun(AskedBy(request));
+}
+
 HttpReply Api::PutFile(HttpRequest& request) {
   const ReceivedFile& file = request.files.front();
   const absl::StatusOr<service::FileInfo> put = service_.PutFile(AskedBy(request), request.captured[0], request.captured[1], file.content.get(), file.sha256);

@@ -13,6 +13,11 @@
 
 namespace cellblock::front {
 
+void BodySink::LimitFiles(service::UploadLimit limit, IncomingBytes::Share* share) {
+  limit_ = std::move(limit);
+  share_ = share;
+}
+
 absl::Status BodySink::BeginFile(absl::string_view path) {
   if (files_.size() >= kFilesMax) return absl::InvalidArgumentError(absl::StrCat("at most ", kFilesMax, " files may come in one request"));
   ReceivedFile file;
@@ -50,8 +55,12 @@ absl::Status BodySink::WritePart(absl::string_view piece) {
     return absl::OkStatus();
   }
   ReceivedFile& file = files_.back();
+  const auto bytes = static_cast<int64_t>(piece.size());
+  if (bytes > limit_.bytes_max - file.size_bytes) return limit_.beyond;
+  if (share_ != nullptr) CELLBLOCK_RETURN_IF_ERROR(share_->Hold(files_bytes_ + bytes));
   hash_->Update(piece);
-  file.size_bytes += static_cast<int64_t>(piece.size());
+  file.size_bytes += bytes;
+  files_bytes_ += bytes;
   absl::Status written = sys::WriteAll(file.content.get(), piece);
   if (absl::IsResourceExhausted(written)) return service::Error(absl::StatusCode::kResourceExhausted, "workspace_full", "the server's disk is full: the upload was not kept");
   return written;

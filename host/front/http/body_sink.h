@@ -11,8 +11,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "front/http/incoming_bytes.h"
 #include "front/http/message.h"
 #include "front/http/multipart.h"
+#include "service/service.h"
 #include "sys/sha256.h"
 
 namespace cellblock::front {
@@ -22,6 +24,9 @@ inline constexpr size_t kFilesMax = 100;  // of one request: each holds a descri
 class BodySink {
  public:
   BodySink(std::string folder, size_t text_bytes_max) : folder_(std::move(folder)), text_bytes_max_(text_bytes_max) {}
+
+  // Of the files to come: how much each may have, and where their sum is counted; the share outlives this. Without: nothing bounds them here.
+  void LimitFiles(service::UploadLimit limit, IncomingBytes::Share* share);
 
   absl::Status BeginFile(absl::string_view path);          // the whole body is one file
   absl::Status BeginMultipart(absl::string_view boundary); // files, and a text field "request"
@@ -41,6 +46,9 @@ class BodySink {
   bool has_text_ = false;                                  // the field "request" has come
   std::string text_;
   std::vector<ReceivedFile> files_;
+  int64_t files_bytes_ = 0;
+  service::UploadLimit limit_;
+  IncomingBytes::Share* share_ = nullptr;
   std::optional<sys::Sha256> hash_;
 };
 

@@ -27,6 +27,7 @@
 #include "front/http/body_sink.h"
 #include "front/http/event_stream.h"
 #include "front/http/idle.h"
+#include "front/http/incoming_bytes.h"
 #include "front/http/request_head.h"
 #include "front/http/server.h"
 #include "front/http/vanished.h"
@@ -42,7 +43,8 @@ struct ServerState {
         api(answers),
         cancel(cancel_call),
         admission(std::move(hosts), options.origins, options.tokens, &options.anonymous),
-        vanished(std::move(cancel_call)) {}
+        vanished(std::move(cancel_call)),
+        incoming(options.incoming_bytes_max) {}
 
   const HttpServerOptions options;
   IoThreads& threads;
@@ -50,6 +52,7 @@ struct ServerState {
   std::function<void(const std::string& execution_id)> cancel;
   Admission admission;
   VanishedClients vanished;
+  IncomingBytes incoming;
   IdleConnections idle;
   std::atomic<size_t> connections = 0;
   std::atomic<uint64_t> connections_refused = 0;
@@ -122,6 +125,7 @@ class Connection {
     keep_alive_ = header.get().keep_alive() && !state_->draining;
     is_head_ = header.get().method() == http::verb::head;
     bytes_streamed_ = 0;
+    IncomingBytes::Share incoming(state_->incoming);  // until the request's files are gone with it
     RequestHead head;
     HttpReply reply;
     bool body_left = true;
@@ -133,8 +137,9 @@ class Connection {
     if (refused.has_value()) {
       reply = std::move(*refused);
       body_left = !header.is_done() && (header.chunked() || header.content_length().value_or(0) > 0);
-    } else if (std::optional<HttpReply> failed = co_await ReadBody(header, &request, &body_left); failed.has_value()) {
+    } else if (std::optional<HttpReply> failed = co_await ReadBody(header, &request, &incoming, &body_left); failed.has_value()) {
       reply = std::move(*failed);
+      incoming.GiveBack();
     } else {
       body_left = false;
       co_return co_await Answer(request);
@@ -181,33 +186,49 @@ class Connection {
     co_return false;
   }
 
-  // How the body is taken in; a reply when it is not.
-  std::optional<HttpReply> PrepareBody(const HttpRequest& request, BodySink* sink, uint64_t* bytes_max) {
+  // How the body is taken in; a reply when it is not. `length`: where it is told.
+  std::optional<HttpReply> PrepareBody(const HttpRequest& request, std::optional<uint64_t> length, BodySink* sink, IncomingBytes::Share* incoming, uint64_t* bytes_max) {
     *bytes_max = state_->options.json_bytes_max;
-    if (route_->body == Route::Body::kFile) {
-      *bytes_max = static_cast<uint64_t>(state_->options.upload_bytes_max);
-      if (absl::Status status = sink->BeginFile(request.captured.back()); !status.ok()) return ProblemReply(status, request.id);
-      return std::nullopt;
-    }
-    const absl::StatusOr<std::string> boundary = BoundaryOf(request.content_type);
+    const bool is_file = route_->body == Route::Body::kFile;
+    const absl::StatusOr<std::string> boundary = is_file ? std::string() : BoundaryOf(request.content_type);
     if (!boundary.ok()) return ProblemReply(boundary.status(), request.id);
-    if (!boundary->empty()) {
-      if (route_->body != Route::Body::kJsonOrMultipart) return ProblemReply(415, "unsupported_media_type", "this path takes JSON, not multipart/form-data", request.id);
-      *bytes_max = static_cast<uint64_t>(state_->options.upload_bytes_max);
-      if (absl::Status status = sink->BeginMultipart(*boundary); !status.ok()) return ProblemReply(status, request.id);
-    }
+    if (!is_file && boundary->empty()) return std::nullopt;
+    if (!is_file && route_->body != Route::Body::kJsonOrMultipart) return ProblemReply(415, "unsupported_media_type", "this path takes JSON, not multipart/form-data", request.id);
+    *bytes_max = static_cast<uint64_t>(std::min(state_->options.upload_bytes_max, state_->incoming.bytes_max()));
+    if (length.value_or(0) > *bytes_max) return std::nullopt;  // it is refused for that
+    const auto file_bytes = is_file && length.has_value() ? std::optional<int64_t>(static_cast<int64_t>(*length)) : std::nullopt;
+    if (std::optional<HttpReply> refused = AdmitFiles(request, file_bytes, sink, incoming)) return refused;
+    const absl::Status begun = is_file ? sink->BeginFile(request.captured.back()) : sink->BeginMultipart(*boundary);
+    return begun.ok() ? std::nullopt : std::optional<HttpReply>(ProblemReply(begun, request.id));
+  }
+
+  // By the limits of where they go to, and by the room that there is for uploads on their way: what does not fit is not sent for nothing.
+  std::optional<HttpReply> AdmitFiles(const HttpRequest& request, std::optional<int64_t> file_bytes, BodySink* sink, IncomingBytes::Share* incoming) {
+    const std::optional<IoThreads::Blocking> blocking = state_->threads.TryBlock();
+    if (!blocking.has_value()) return BusyReply(request);
+    absl::StatusOr<service::UploadLimit> limit = state_->api.AdmitUpload(*route_, request, file_bytes);
+    if (!limit.ok()) return ProblemReply(limit.status(), request.id);
+    if (absl::Status held = incoming->Hold(file_bytes.value_or(0)); !held.ok()) return ProblemReply(held, request.id);
+    sink->LimitFiles(*std::move(limit), incoming);
     return std::nullopt;
   }
 
-  boost::asio::awaitable<std::optional<HttpReply>> ReadBody(HeaderParser& header, HttpRequest* request, bool* body_left) {
+  static HttpReply BusyReply(const HttpRequest& request) {
+    HttpReply reply = ProblemReply(429, "too_many_calls", "as many requests are being worked on as may; this one was not begun", request.id);
+    reply.headers.emplace_back("Retry-After", "1");
+    return reply;
+  }
+
+  boost::asio::awaitable<std::optional<HttpReply>> ReadBody(HeaderParser& header, HttpRequest* request, IncomingBytes::Share* incoming, bool* body_left) {
     namespace http = boost::beast::http;
     BodySink sink(state_->options.incoming_folder, state_->options.json_bytes_max);
     uint64_t bytes_max = 0;
-    const bool has_body = header.chunked() || header.content_length().value_or(0) > 0;
+    const std::optional<uint64_t> length = header.content_length() ? std::optional<uint64_t>(*header.content_length()) : std::nullopt;
+    const bool has_body = header.chunked() || length.value_or(0) > 0;
     *body_left = has_body;
-    if (std::optional<HttpReply> refused = PrepareBody(*request, &sink, &bytes_max)) co_return refused;
+    if (std::optional<HttpReply> refused = PrepareBody(*request, length, &sink, incoming, &bytes_max)) co_return refused;
     auto too_large = [&] { return ProblemReply(413, "body_too_large", absl::StrCat("the body has more than ", bytes_max, " bytes"), request->id); };
-    if (header.content_length().value_or(0) > bytes_max) co_return too_large();
+    if (length.value_or(0) > bytes_max) co_return too_large();
     if (expects_continue_ && has_body) {
       static constexpr absl::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
       Deadline(state_->options.transfer_timeout);
@@ -263,8 +284,7 @@ class Connection {
       if (blocking.has_value() || Api::IsQuick(*route_)) {
         reply = state_->api.Handle(*route_, request);
       } else {
-        reply = ProblemReply(429, "too_many_calls", "as many requests are being worked on as may; this one was not begun", request.id);
-        reply.headers.emplace_back("Retry-After", "1");
+        reply = BusyReply(request);
       }
     }
     co_return co_await Send(request, std::move(reply));

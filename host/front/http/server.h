@@ -40,7 +40,8 @@ struct HttpServerOptions {
   std::string incoming_folder;
   size_t header_bytes_max = 32 * 1024;        // of a request's head, its first line included
   size_t json_bytes_max = size_t{16} << 20;
-  int64_t upload_bytes_max = int64_t{16} << 30;
+  int64_t upload_bytes_max = int64_t{16} << 30;       // of one request
+  int64_t incoming_bytes_max = int64_t{32} << 30;     // of the files of all requests together, until each is answered
   size_t connections_max = 2048;
   absl::Duration idle_timeout = absl::Seconds(75);    // for the next request, headers included
   absl::Duration transfer_timeout = absl::Seconds(30);  // without a byte of a body, either way

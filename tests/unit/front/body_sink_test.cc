@@ -98,6 +98,30 @@ TEST_F(BodySinkTest, MoreFilesThanMayComeAtOnceAreRefused) {
   EXPECT_THAT(sink.Write(PartOf("name=file; filename=a", "1")), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("files")));
 }
 
+TEST_F(BodySinkTest, EachFileHasItsLimitAndAllTogetherTheirShare) {
+  IncomingBytes all(10);
+  IncomingBytes::Share share(all), other(all);
+  const auto limit = [] { return service::UploadLimit{6, service::Error(absl::StatusCode::kResourceExhausted, "file_too_large", "six bytes")}; };
+  BodySink first(folder_.path(), 8);
+  first.LimitFiles(limit(), &share);
+  ASSERT_THAT(first.BeginFile("a"), IsOk());
+  EXPECT_THAT(first.Write("123456"), IsOk());
+  EXPECT_THAT(first.Write("7"), StatusIs(absl::StatusCode::kResourceExhausted, "six bytes"));
+  EXPECT_THAT(other.Hold(5), StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("10 bytes together")));
+  EXPECT_THAT(other.Hold(4), IsOk());
+  EXPECT_THAT(other.Hold(2), IsOk()) << "it has them";
+  BodySink second(folder_.path(), 8);
+  second.LimitFiles(limit(), &other);
+  ASSERT_THAT(second.BeginFile("a"), IsOk());
+  EXPECT_THAT(second.Write("1234"), IsOk());
+  EXPECT_THAT(second.Write("5"), StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("--incoming-bytes")));
+  share.GiveBack();
+  EXPECT_THAT(second.Write("56"), IsOk());
+  IncomingBytes::Share third(all);
+  EXPECT_THAT(third.Hold(4), IsOk());
+  EXPECT_THAT(third.Hold(5), StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("try again")));
+}
+
 TEST_F(BodySinkTest, AFolderThatCannotBeWrittenToIsTheServersError) {
   BodySink sink("/nonexistent", 8);
   EXPECT_FALSE(sink.BeginFile("a").ok());

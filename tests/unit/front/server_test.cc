@@ -274,6 +274,94 @@ TEST_F(ServerTest, AnUploadBeyondItsBoundIsRefusedBeforeItIsSent) {
   EXPECT_THAT(client.ReadToEnd(), StartsWith("HTTP/1.1 201"));
 }
 
+// A session whose files may have 4 KiB each.
+class UploadTest : public ServerTest {
+ protected:
+  UploadTest() {
+    folder_.Write("policies/default.yaml", "limits: {file_size: 4KiB}\n");
+    EXPECT_THAT(shelf_.Read(), IsOk());
+  }
+  static std::string Head(const std::string& path, const std::string& headers) { return absl::StrCat("PUT ", path, " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n", headers, "\r\n"); }
+  static std::string Told(int64_t bytes) { return absl::StrCat("Expect: 100-continue\r\nContent-Length: ", bytes, "\r\n"); }
+  static constexpr char kChunked[] = "Transfer-Encoding: chunked\r\n";
+  static std::string Chunk(size_t bytes) { return absl::StrCat(absl::Hex(bytes), "\r\n", std::string(bytes, 'x'), "\r\n"); }
+  static std::string Multipart(const std::string& path, size_t bytes, const std::string& json) {
+    return Post(path,
+                absl::StrCat("--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n", std::string(bytes, 'x'), "\r\n", json.empty() ? "" : "--b\r\nContent-Disposition: form-data; name=\"request\"\r\n\r\n",
+                             json, json.empty() ? "" : "\r\n", "--b--\r\n"),
+                "Content-Type: multipart/form-data; boundary=b\r\nConnection: close\r\n");
+  }
+  std::string FileOf(const std::string& session) { return absl::StrCat("/v1/sessions/", session, "/files/a"); }
+  // Whether an upload of so many bytes is let begin.
+  bool MayBegin(const std::string& path, int64_t bytes) {
+    Client client(Port());
+    client.Send(Head(path, Told(bytes)));
+    return client.ReadUntil("\r\n\r\n").rfind("HTTP/1.1 100", 0) == 0;
+  }
+};
+
+TEST_F(UploadTest, WhatItsSessionCannotTakeIsRefusedBeforeItIsSent) {
+  const std::string path = FileOf(NewSession());
+  EXPECT_THAT(Ask(Head(path, Told(4097))), testing::AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("file_too_large"), HasSubstr("4096 bytes, which limits.file_size of policy default allows")));
+  EXPECT_TRUE(MayBegin(path, 4096));
+  EXPECT_THAT(Ask(Head(FileOf("s-none"), Told(4097))), testing::AllOf(StartsWith("HTTP/1.1 404"), HasSubstr("session_not_found")));
+  const std::string closed = NewSession();
+  ASSERT_THAT(service().CloseSession(By(http_.anonymous), closed), IsOk());
+  EXPECT_THAT(Ask(Head(FileOf(closed), Told(1))), testing::AllOf(StartsWith("HTTP/1.1 410"), HasSubstr("session_closed")));
+}
+
+TEST_F(UploadTest, WhatDoesNotTellItsLengthIsReadUpToTheSameLimit) {
+  const std::string path = FileOf(NewSession());
+  const auto refused = testing::AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("file_too_large"), HasSubstr("limits.file_size"));
+  EXPECT_THAT(Ask(absl::StrCat(Head(path, kChunked), Chunk(4095), Chunk(1), "0\r\n\r\n")), StartsWith("HTTP/1.1 201"));
+  EXPECT_THAT(Ask(absl::StrCat(Head(path, kChunked), Chunk(4095), Chunk(2))), refused) << "its end does not matter";
+  const std::string files = path.substr(0, path.size() - 2);
+  EXPECT_THAT(Ask(Multipart(files, 4096, "")), StartsWith("HTTP/1.1 201"));
+  EXPECT_THAT(Ask(Multipart(files, 4097, "")), refused);
+}
+
+TEST_F(UploadTest, AFileOfARunIsBoundByThePolicyThatAllowsMost) {
+  folder_.Write("policies/other.yaml", "limits: {file_size: 8KiB}\n");
+  ASSERT_THAT(shelf_.Read(), IsOk());
+  EXPECT_THAT(Ask(Multipart("/v1/run", 4097, R"({"code":"1","policy":"other"})")), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(Ask(Multipart("/v1/run", 4097, R"({"code":"1"})")), testing::AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("limits.file_size allows 4096")));
+  EXPECT_THAT(Ask(Multipart("/v1/run", 8193, R"({"code":"1","policy":"other"})")), testing::AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("8192 bytes, which limits.file_size of policy other allows")));
+}
+
+TEST_F(UploadTest, ASharedFileIsBoundByWhatItsTokenMayHave) {
+  http_.anonymous.shared_bytes_max = 4;
+  const auto refused = testing::AllOf(StartsWith("HTTP/1.1 507"), HasSubstr("shared_files_full"), HasSubstr("4 bytes together (shared_bytes), 0 are taken"));
+  EXPECT_THAT(Ask(Head("/v1/shared-files/a", Told(5))), refused);
+  EXPECT_THAT(Ask(absl::StrCat(Head("/v1/shared-files/a", kChunked), Chunk(5))), refused);
+  EXPECT_THAT(Ask(Head("/v1/shared-files/..%2Fa", Told(1))), testing::AllOf(StartsWith("HTTP/1.1 400"), HasSubstr("file_name_refused")));
+  EXPECT_THAT(Ask(absl::StrCat(Head("/v1/shared-files/a", kChunked), Chunk(4), "0\r\n\r\n")), StartsWith("HTTP/1.1 201"));
+  EXPECT_TRUE(MayBegin("/v1/shared-files/b", 4)) << "it may be the same content";
+  EXPECT_FALSE(MayBegin("/v1/shared-files/b", 5));
+}
+
+TEST_F(UploadTest, AllOnTheirWayTogetherAreBoundedAndTheRoomIsFreeWhenOneHasGone) {
+  http_.incoming_bytes_max = 1000;
+  const std::string session = NewSession(), path = FileOf(session);
+  const auto refused = testing::AllOf(StartsWith("HTTP/1.1 429"), HasSubstr("too_many_uploads"), HasSubstr("1000 bytes together (--incoming-bytes)"), HasSubstr("Retry-After: 5"));
+  EXPECT_THAT(Ask(Head(path, Told(1001))), testing::AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("body_too_large"))) << "it would never fit";
+  Client first(Port()), second(Port());
+  first.Send(Head(path, Told(600)));
+  EXPECT_THAT(first.ReadUntil("\r\n\r\n"), StartsWith("HTTP/1.1 100"));
+  EXPECT_THAT(Ask(Head(path, Told(401))), refused) << "though nothing of the first has come yet";
+  EXPECT_THAT(Ask(absl::StrCat(Head(path, kChunked), Chunk(401))), refused);
+  EXPECT_THAT(Ask(Multipart(path.substr(0, path.size() - 2), 401, "")), refused);
+  second.Send(Head(path, Told(400)));
+  EXPECT_THAT(second.ReadUntil("\r\n\r\n"), StartsWith("HTTP/1.1 100"));
+  EXPECT_THAT(Ask(Head(path, Told(1))), refused);
+  first.Send("a piece");
+  first.Close();  // the client vanishes
+  ASSERT_TRUE(Eventually([&] { return MayBegin(path, 600); }));
+  second.Send(std::string(400, 'x'));
+  EXPECT_THAT(second.ReadToEnd(), StartsWith("HTTP/1.1 201"));
+  ASSERT_TRUE(Eventually([&] { return MayBegin(path, 1000); })) << "one that is done, and those that were refused, hold nothing";
+  EXPECT_TRUE(Eventually([&] { return Ask(absl::StrCat(Head(path, kChunked), Chunk(1000), "0\r\n\r\n")).rfind("HTTP/1.1 201", 0) == 0; }));
+}
+
 TEST_F(ServerTest, ConnectionsBeyondTheBoundAreToldToComeLater) {
   http_.connections_max = 1;
   Client first(Port());

@@ -161,7 +161,7 @@ TEST_F(SharedFilesTest, AnOwnerHasWhatItsBoundAllowsAndNoByteMore) {
   EXPECT_THAT(Put("anna", "c", "x", 10), StatusIs(absl::StatusCode::kResourceExhausted, AllOf(HasSubstr("10 bytes together (shared_bytes), 10 are taken"), Not(HasSubstr("110")))));
   EXPECT_THAT(Put("anna", "c", "12345", 10), IsOk()) << "a content that is there costs nothing";
   EXPECT_THAT(Put("anna", "b", "abcde", 10), IsOk()) << "what is replaced makes room";
-  EXPECT_THAT(Put("anna", "b", "abcdef", 10), StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("5 are taken, with those that sessions still have, and this one has 6")));
+  EXPECT_THAT(Put("anna", "b", "abcdef", 10), StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("5 are taken, with those that sessions still have, and this one does not fit")));
   EXPECT_EQ(Content("anna", "b"), "abcde") << "what was refused changes nothing";
   EXPECT_THAT(Put("anna", "a", "", 10), IsOk());
   EXPECT_THAT(Put("anna", "e", "x", 10), StatusIs(absl::StatusCode::kResourceExhausted, _)) << "the other name has that content still";
@@ -191,6 +191,29 @@ TEST_F(SharedFilesTest, AllTogetherHaveHalfOfTheStoreAndNobodyIsToldOfOthers) {
   EXPECT_THAT(Put("anna", "a", "123"), IsOk());
   EXPECT_THAT(Put("ben", "c", "x"), StatusIs(absl::StatusCode::kResourceExhausted, _));
   EXPECT_THAT(Put("ben", "b", "7654321"), IsOk()) << "replaced, it counts once";
+}
+
+TEST_F(SharedFilesTest, BeforeAContentHasComeItsBoundIsToldAndNeverTooSmall) {
+  options_.content_bytes_max = 40;
+  Open();
+  ASSERT_THAT(Put("anna", "a", "1234567"), IsOk());
+  auto room = [&](const std::string& owner, const std::string& name, int64_t bytes_max) { return journal_->RoomForSharedFile(owner, name, bytes_max)->bytes_max; };
+  EXPECT_EQ(room("ben", "a", 10), 10);
+  EXPECT_EQ(room("ben", "a", 100), 13) << "what the others leave of the half";
+  EXPECT_THAT(journal_->RoomForSharedFile("ben", "a", 100)->beyond, StatusIs(absl::StatusCode::kResourceExhausted, AllOf(HasSubstr("all tokens may have 20 bytes"), HasSubstr("this token's have 0"))));
+  EXPECT_EQ(room("anna", "a", 10), 10) << "in place of what is there";
+  EXPECT_EQ(room("anna", "b", 10), 7) << "it may be the same as the other";
+  EXPECT_THAT(Put("anna", "b", "1234567", 10), IsOk());
+  EXPECT_EQ(room("anna", "c", 20), 13);
+}
+
+TEST_F(SharedFilesTest, AtMostAThousandOfOneOwner) {
+  Open();
+  for (int64_t i = 0; i < kSharedFilesMax; ++i) ASSERT_THAT(Put("anna", absl::StrCat(i), "same"), IsOk());
+  EXPECT_THAT(Put("anna", "more", "same"), StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("1000 shared files")));
+  EXPECT_THAT(journal_->RoomForSharedFile("anna", "more", 100), StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("1000 shared files")));
+  EXPECT_THAT(Put("anna", "0", "other"), IsOk()) << "in place of one";
+  EXPECT_THAT(Put("ben", "a", "same"), IsOk());
 }
 
 TEST_F(SharedFilesTest, ARowThatCannotBeWrittenLeavesNoContent) {
