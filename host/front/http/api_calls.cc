@@ -1,11 +1,11 @@
 // See api.h: calls, at once, as a stream of events, or in the background.
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "front/http/api.h"
 #include "front/http/api_json.h"
 #include "front/http/event_stream.h"
+#include "front/http/range.h"
 #include "render/record_json.h"
 
 namespace cellblock::front {
@@ -69,7 +69,7 @@ HttpReply Api::Execute(HttpRequest& request) {
     json.EndObject();
     return reply;
   }
-  if (absl::StrContains(request.accept, "text/event-stream")) return StreamExecution(asked, request, std::move(call));
+  if (AcceptsType(request.accept, "text/event-stream")) return StreamExecution(asked, request, std::move(call));
   Watch(request, &call);
   return RecordReply(service_.Execute(asked, request.captured[0], call), request);
 }

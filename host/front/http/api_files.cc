@@ -28,7 +28,7 @@ HttpReply ContentReply(const HttpRequest& request, UniqueFd content, int64_t siz
     return reply;
   }
   Range range = {Range::Kind::kWhole, 0, size_bytes};
-  if (!request.range.empty() && (request.if_range.empty() || NamesTag(request.if_range, tag))) range = ParseRange(request.range, size_bytes);
+  if (!request.range.empty() && (request.if_range.empty() || request.if_range == tag)) range = ParseRange(request.range, size_bytes);
   if (range.kind == Range::Kind::kUnsatisfiable) {
     reply = ProblemReply(416, "range_not_satisfiable", absl::StrCat("the content has ", size_bytes, " bytes"), request.id);
     reply.headers.emplace_back("Content-Range", absl::StrCat("bytes */", size_bytes));

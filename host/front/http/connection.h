@@ -136,7 +136,7 @@ class Connection {
     expects_continue_ = head.expects_continue;
     if (refused.has_value()) {
       reply = std::move(*refused);
-      body_left = !header.is_done() && (header.chunked() || header.content_length().value_or(0) > 0);
+      body_left = header.get().count(http::field::transfer_encoding) > 0 || (!header.is_done() && header.content_length().value_or(0) > 0);
     } else if (std::optional<HttpReply> failed = co_await ReadBody(header, &request, &incoming, &body_left); failed.has_value()) {
       reply = std::move(*failed);
       incoming.GiveBack();

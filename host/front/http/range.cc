@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -41,6 +42,19 @@ Range ParseRange(absl::string_view header, int64_t size_bytes) {
   if (*first >= size_bytes) return {Range::Kind::kUnsatisfiable, 0, 0};
   const int64_t end = std::min(last.value_or(size_bytes - 1), size_bytes - 1);
   return {Range::Kind::kPart, *first, end - *first + 1};
+}
+
+bool AcceptsType(absl::string_view header, absl::string_view type) {
+  for (absl::string_view entry : absl::StrSplit(header, ',')) {
+    const std::vector<absl::string_view> parts = absl::StrSplit(entry, ';');
+    if (!absl::EqualsIgnoreCase(absl::StripAsciiWhitespace(parts[0]), type)) continue;
+    return std::none_of(parts.begin() + 1, parts.end(), [](absl::string_view parameter) {
+      parameter = absl::StripAsciiWhitespace(parameter);
+      double weight = 1;
+      return absl::StartsWithIgnoreCase(parameter, "q=") && (!absl::SimpleAtod(parameter.substr(2), &weight) || weight <= 0);
+    });
+  }
+  return false;
 }
 
 bool NamesTag(absl::string_view header, absl::string_view tag) {

@@ -18,6 +18,8 @@ struct Range {
 // One range of bytes. What is no range, or is several, is answered by the whole, as the RFC allows.
 Range ParseRange(absl::string_view header, int64_t size_bytes);
 
+// Whether an Accept field names this media type by itself, with a weight above 0 (RFC 9110, section 12.5.1).
+bool AcceptsType(absl::string_view header, absl::string_view type);
 // Whether an If-None-Match or If-Range header names this entity tag (given with its quotes); "*" names any.
 bool NamesTag(absl::string_view header, absl::string_view tag);
 

@@ -30,6 +30,24 @@ std::optional<HttpReply> CheckForm(const http::request_header<>& header, const s
   if (header.version() != 11 && header.version() != 10) return ProblemReply(505, "version_not_supported", "HTTP/1.1 is spoken here", id);
   if (header.version() == 11 && header.count(http::field::host) != 1) return ProblemReply(400, "bad_request", "a request has one Host header", id);
   if (header.count(http::field::authorization) > 1) return ProblemReply(400, "bad_request", "two Authorization headers", id);
+  // Any other coding would be taken for no body, and the body for the next request (RFC 9112, section 6.3).
+  if (header.count(http::field::transfer_encoding) > 0) {
+    if (header.version() == 10 || header.count(http::field::transfer_encoding) > 1 || !absl::EqualsIgnoreCase(Field(header, http::field::transfer_encoding), "chunked")) {
+      return ProblemReply(400, "bad_request", "Transfer-Encoding: of HTTP/1.1, and \"chunked\" alone, is taken here", id);
+    }
+    if (header.count(http::field::content_length) > 0) return ProblemReply(400, "bad_request", "a request has Content-Length or Transfer-Encoding, not both", id);
+  }
+  if (header.count(http::field::content_encoding) > 0 && !absl::EqualsIgnoreCase(Field(header, http::field::content_encoding), "identity")) return ProblemReply(415, "unsupported_media_type", "Content-Encoding: none is taken here; send the body as it is", id);
+  return std::nullopt;
+}
+
+// What a server must not pass over (RFC 9110, sections 13 and 14.4), of requests that change something.
+std::optional<HttpReply> CheckConditions(const http::request_header<>& header, const std::string& id) {
+  if (header.method() == http::verb::get || header.method() == http::verb::head) return std::nullopt;
+  if (header.count(http::field::content_range) > 0) return ProblemReply(400, "bad_request", "Content-Range: a file is put whole", id);
+  for (const http::field field : {http::field::if_match, http::field::if_none_match, http::field::if_unmodified_since}) {
+    if (header.count(field) > 0) return ProblemReply(501, "not_supported", "no condition is looked at here before something is changed; leave out If-Match, If-None-Match and If-Unmodified-Since", id);
+  }
   return std::nullopt;
 }
 
@@ -42,6 +60,7 @@ std::optional<HttpReply> ReadHead(const http::request_header<>& header, const Ad
   request.id = field("X-Request-Id");
   if (!IsRequestId(request.id)) request.id = sys::RandomId("r-");
   if (std::optional<HttpReply> refused = CheckForm(header, request.id); refused.has_value()) return refused;
+  if (std::optional<HttpReply> refused = CheckConditions(header, request.id); refused.has_value()) return refused;
   Target target;
   const auto raw = header.target();
   if (!ParseTarget({raw.data(), raw.size()}, &target)) return ProblemReply(400, "bad_request", "the target is no path, or its percent-encoding is broken", request.id);

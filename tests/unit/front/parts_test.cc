@@ -34,6 +34,13 @@ TEST(RangeTest, TakesOneRangeOfBytes) {
   EXPECT_EQ(ParseRange("bytes=0-", 0).kind, Range::Kind::kUnsatisfiable);
 }
 
+TEST(AcceptTest, NamesATypeByItself) {
+  for (const char* header : {"text/event-stream", "TEXT/Event-Stream", "text/html, text/event-stream;q=0.5", "text/event-stream; charset=utf-8"}) EXPECT_TRUE(AcceptsType(header, "text/event-stream")) << header;
+  for (const char* header : {"", "*/*", "text/*", "application/json", "text/event-stream;q=0", "text/event-stream; q=0.000", "text/event-streams", "x=text/event-stream"}) {
+    EXPECT_FALSE(AcceptsType(header, "text/event-stream")) << header;
+  }
+}
+
 TEST(TargetTest, DecodesPathsAndQueries) {
   std::string text;
   EXPECT_TRUE(DecodePercent("a%20%C3%A9%2f", &text));

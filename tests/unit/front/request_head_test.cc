@@ -43,6 +43,40 @@ class RequestHeadTest : public ::testing::Test {
   std::optional<HttpReply> reply_;
 };
 
+// What is taken for no body is read as the next request.
+TEST_F(RequestHeadTest, CodingsThatAreNotUnderstoodAreRefused) {
+  header_.method(http::verb::post);
+  header_.target("/v1/sessions");
+  for (const char* coding : {"chunked", "Chunked"}) {
+    header_.set(http::field::transfer_encoding, coding);
+    EXPECT_EQ(Status(), 0) << coding;
+  }
+  for (const char* coding : {"xchunked", "identity", "gzip", "gzip, chunked", "chunked, chunked", "chunked, identity", "\"chunked\"", ""}) {
+    header_.set(http::field::transfer_encoding, coding);
+    EXPECT_EQ(Status(), 400) << coding;
+  }
+  header_.set(http::field::transfer_encoding, "chunked");
+  header_.insert(http::field::transfer_encoding, "chunked");
+  EXPECT_EQ(Status(), 400);
+  header_.erase(http::field::transfer_encoding);
+  header_.set(http::field::content_encoding, "gzip");
+  EXPECT_EQ(Status(), 415);
+  header_.set(http::field::content_encoding, "identity");
+  EXPECT_EQ(Status(), 0);
+}
+
+TEST_F(RequestHeadTest, ConditionsOfAChangeAreNotPassedOver) {
+  header_.set(http::field::if_none_match, "\"a\"");
+  EXPECT_EQ(Status(), 0) << "of a read it is looked at";
+  header_.method(http::verb::put);
+  header_.target("/v1/sessions/s-1/files/a.csv");
+  EXPECT_EQ(Status(), 501);
+  header_.erase(http::field::if_none_match);
+  EXPECT_EQ(Status(), 0);
+  header_.set(http::field::content_range, "bytes 0-1/5");
+  EXPECT_EQ(Status(), 400);
+}
+
 TEST_F(RequestHeadTest, AGoodRequestHasItsRouteItsTokenAndItsFields) {
   header_.target("/v1/sessions/a%20b?limit=3&x=%C3%A9");
   header_.set(http::field::range, "bytes=0-1");
