@@ -66,7 +66,7 @@ def _describe_sample(answer, sample, path, rows, suffix=""):
     if sample.compression:
         answer["compression"] = sample.compression
         name = os.path.splitext(path)[0] if not suffix and path.endswith((".gz", ".bz2", ".xz")) else name
-        bounds.add_note(answer, f"The file is compressed ({sample.compression}); pandas unpacks it while reading.")
+        bounds.add_note(answer, f"The file is compressed ({sample.compression}); read_with unpacks it while reading.")
         if sample.broken:
             answer["error"] = f"Unpacking ended early: {bounds.cut(sample.broken, 200)}."
         if not sample.head:
@@ -99,7 +99,7 @@ def _describe_sample(answer, sample, path, rows, suffix=""):
 def _note_bytes(answer, sample, encoding):
     if encoding.note:
         bounds.add_note(answer, encoding.note)
-    if encoding.broken:
+    if encoding.broken and "�" not in encoding.note:
         bounds.add_note(answer, f"Some bytes are no {encoding.name}: they are shown as �.")
     if encoding.unit == 1 and any(0 in part for part in sample.parts()):
         bounds.add_note(answer, "There are NUL bytes in the file: they are left out here, and pandas cuts values at them.")
@@ -236,6 +236,8 @@ def _describe_packed(answer, archive, info, path, rows):
         _list_members(answer, "zip", [(info.filename, info.file_size)])
         return
     bounds.add_note(answer, f"The archive holds {bounds.cut(info.filename, 100)!r}.")
+    if len(archive.infolist()) > 1:
+        path = read_with.Member(path, info.filename)
     _describe_sample(answer, sample, path, rows, os.path.splitext(info.filename)[1])
 
 

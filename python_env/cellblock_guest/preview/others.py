@@ -19,6 +19,7 @@ MAGICS = (
     (b"\0\0\0\0\0\0\0\0\0\0\0\0\xc2\xea\x81\x60", "SAS data", "pd.read_sas({})"),
     (b"RDX", "R data", None), (b"\x1f\x9d", "file compressed with compress", None),
 )
+_PACKED_TWICE = ((b"\x1f\x8b", "gzip-compressed file", None), (b"PK\x03\x04", "zip archive", None))
 _PICKLES = tuple(b"\x80" + bytes((version,)) for version in range(2, 6))
 
 
@@ -32,9 +33,9 @@ def describe_binary(answer, path, head):
     if head.startswith(_PICKLES):
         bounds.add_note(answer, "Probably a Python pickle. It is not opened here: unpickling runs code that the file brings along.")
         return
-    for magic, name, code in MAGICS:
+    for magic, name, code in MAGICS + _PACKED_TWICE:
         if head.startswith(magic):
-            bounds.add_note(answer, f"By its first bytes: {name}.")
+            bounds.add_note(answer, f"By its first bytes: {name}{' within the compressed file' if answer.get('compression') else ''}.")
             if code:
                 answer["read_with"] = code.format(read_with.path_text(path))
             return

@@ -19,13 +19,25 @@ def quoted(text):
     return json.dumps(bounds.cut(text, bounds.CODE_CHARACTERS_MAX), ensure_ascii=False)
 
 
+class Member(str):
+    """The path of a zip file of which pandas would not know what to read: it has more entries than the one that is data."""
+
+    def __new__(cls, path, name):
+        self = super().__new__(cls, path)
+        self.name = name
+        return self
+
+
 def path_text(path):
-    """The path as code in the session would write it: relative, where the file is below the working folder."""
-    path = os.fsdecode(path)
-    if os.path.isabs(path):
-        below = os.path.relpath(path)
-        path = path if below.startswith("..") else below
-    return quoted(path)
+    """The path as code in the session would write it: relative, where the file is below the working folder. No address of something else,
+    as `file:x.csv` would be, and nobody's home."""
+    shown = os.fsdecode(path)
+    if os.path.isabs(shown):
+        below = os.path.relpath(shown)
+        shown = shown if below.startswith("..") else below
+    if ":" in shown and not os.path.isabs(shown) or shown.startswith("~"):
+        shown = f"./{shown}"
+    return f'__import__("zipfile").ZipFile({quoted(shown)}).open({quoted(path.name)})' if isinstance(path, Member) else quoted(shown)
 
 
 _SUFFIXES = {"gzip": ".gz", "bz2": ".bz2", "xz": ".xz", "zip": ".zip"}
@@ -34,6 +46,8 @@ _OPENERS = {"gzip": "gzip", "bz2": "bz2", "xz": "lzma"}
 
 def opened(path, encoding, compression=None):
     """Code that opens a text, with no import but pandas'."""
+    if isinstance(path, Member):
+        return f'__import__("io").TextIOWrapper({path_text(path)}, encoding={quoted(encoding)})'
     if compression == "zip":
         return f'pd.io.common.get_handle({path_text(path)}, "r", encoding={quoted(encoding)}, compression="zip").handle'
     if compression:
@@ -43,7 +57,8 @@ def opened(path, encoding, compression=None):
 
 def compression_argument(path, compression):
     """What pandas does not see by the name."""
-    return {"compression": quoted(compression)} if compression and not path.endswith(_SUFFIXES[compression]) else {}
+    is_seen = not compression or isinstance(path, Member) or path.endswith(_SUFFIXES[compression])
+    return {} if is_seen else {"compression": quoted(compression)}
 
 
 def call(function, path, arguments):
