@@ -20,7 +20,7 @@ _DATES = tuple(re.compile(pattern, re.A) for pattern in (
     r"(?P<y>\d{4})(?P<m>\d{2})(?P<d>\d{2})(?!\d)",
 ))
 _TIME = re.compile(
-    r"(?P<H>\d{1,2}):(?P<M>\d{2})(?::(?P<S>\d{2})(?P<f>[.,]\d{1,9})?)?(?P<p> ?[AaPp][Mm])?(?P<z> ?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2}))?\Z", re.A)
+    r"(?P<H>\d{1,2}):(?P<M>\d{2})(?::(?P<S>\d{2})(?P<f>[.,]\d{1,9})?)?(?P<p> ?[AaPp][Mm])?(?P<z> ?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})| [A-Z]{3,4})?\Z", re.A)
 _WEEKDAY = re.compile(r"(?P<w>(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}),? +", re.I)
 _START = re.compile(r"[\dA-Za-z]")
 
@@ -143,8 +143,17 @@ def _take_time(stamp, text):
     if half:
         stamp.layout += " %p" if half[0] == " " else "%p"
     if found["z"]:
-        stamp.layout += (" " if found["z"][0] == " " else "") + "%z"
+        stamp.layout += (" " if found["z"][0] == " " else "") + ("%Z" if len(stamp.zone) > 1 and stamp.zone.isalpha() else "%z")
     return True
+
+
+def offset(zone):
+    """A zone's distance from UTC; None for names of zones, which mean this here and that there."""
+    if zone in ("Z", "UTC", "GMT"):
+        return datetime.timedelta()
+    if not zone[:1] in ("+", "-"):
+        return None
+    return (-1 if zone[0] == "-" else 1) * datetime.timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
 
 
 def day_first(stamps):

@@ -39,5 +39,20 @@ class PackedTest(Case):
         self.assertIn("gzip-compressed file within", self.described(gzip.compress(gzip.compress(b"a,b\n1,2\n")), "t.gz")["notes"][-1])
 
 
+class TimesTest(Case):
+    def test_several_zones_become_utc(self):
+        for data, most in (("t;v\n2024-01-01T10:00:00+01:00;1\n;2\n2024-07-01T10:00:00+02:00;3\n", "08"), ("t;v\n01.01.2024 10:00 +0100;1\n01.07.2024 10:00 +0200;2\n", "08"),
+                           ("t;v\n2024-01-01T10:00:00.5+01:00;1\n2024-07-01T10:00:00Z;2\n", "10")):
+            with self.subTest(data=data):
+                answer = self.assert_says(data, types=[DT, I])
+                self.assertEqual(answer["columns"][0]["max"], f"2024-07-01T{most}:00:00")
+                self.assertEqual(str(read(answer["read_with"])["t"].dtype), "datetime64[ns, UTC]")
+
+    def test_names_of_zones(self):
+        self.assertEqual(str(read(self.assert_says("t,v\n2024-01-01 10:00 UTC,1\n2024-07-01 10:00 UTC,2\n", types=[DT, I])["read_with"])["t"].dtype), "datetime64[ns, UTC]")
+        answer = self.assert_says("t,v\n2024-01-01 10:00 CET,1\n2024-07-01 10:00 CEST,2\n", types=[DT, I])
+        self.assertIn("Names of time zones (CEST, CET)", answer["columns"][0]["note"])
+
+
 if __name__ == "__main__":
     unittest.main()
