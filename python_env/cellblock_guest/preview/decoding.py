@@ -6,12 +6,14 @@ import dataclasses
 import re
 
 from .. import text_encoding
+from . import bounds
 
 _CONTROL = bytes({*range(2, 31)} - {9, 10, 11, 12, 13, 26, 27, 30})  # 1, 30 and 31 separate fields and records
 _CONTROL_SHARE_MAX = 0.02
 _ZERO_SHARE_MAX = 0.3
 _STRAY_ZEROS_MAX = 0.2
 _HIGH = re.compile(rb"[\x80-\xff]")
+_LINES_MAX = 20_000
 _CONTEXT_BYTES = 4096  # before the first byte that is not ASCII
 _MARKS = ((codecs.BOM_UTF8, "utf-8", "utf-8", 1), (codecs.BOM_UTF32_LE, "utf-32", "utf-32-le", 4), (codecs.BOM_UTF32_BE, "utf-32", "utf-32-be", 4),
           (codecs.BOM_UTF16_LE, "utf-16", "utf-16-le", 2), (codecs.BOM_UTF16_BE, "utf-16", "utf-16-be", 2))
@@ -27,6 +29,7 @@ class Encoding:
     unit: int = 1  # bytes of the smallest character
     broken: bool = False  # some bytes are no characters of it
     note: str = ""
+    is_marked_twice: bool = False
 
 
 def is_text(data):
@@ -40,6 +43,9 @@ def find(sample):
     """The encoding, or None for what is no text."""
     head = sample.head
     for mark, name, codec, unit in _MARKS:
+        if head.startswith(2 * mark):  # as programs write it that did not see the first
+            name = "utf-8-sig" if name == "utf-8" else name  # takes one away; pandas takes another
+            return _checked(sample, Encoding(name, codec, 2 * len(mark), unit, is_marked_twice=True, note="The byte-order mark stands twice at the start of the file."))
         if head.startswith(mark):
             return _checked(sample, Encoding(name, codec, len(mark), unit))
     if 0 in head[:4096] and not _is_ascii_with_zeros(head[:4096]):
@@ -61,18 +67,34 @@ def _guessed(sample, part):
     """By the first part that is not UTF-8."""
     start = max(0, _HIGH.search(part).start() - _CONTEXT_BYTES)
     data = part[start : start + text_encoding.FILE_BYTES_MAX]
+    good, bad = _by_line(data)
+    data = b"\n".join(bad) if good else data
     names, sure = text_encoding.guesses(data)
+    if len(good) >= len(bad):
+        said = _doubt(data, names[:1] or ["cp1252"])
+        return Encoding("utf-8", "utf-8", broken=True, note=f"Mixed encodings: utf-8, and {bounds.count_of(len(bad), 'line')} perhaps in {said}: such bytes are shown as �.")
     if not names:
         return _checked(sample, Encoding("cp1252", "cp1252", note="No usual encoding fits the bytes that are not ASCII; cp1252 is a guess."))
     found = _checked(sample, Encoding(names[0], names[0]))
     if names[0] != "utf-8" and not sure:
-        found.note = _doubt(data, names)
+        found.note = f"The encoding is a guess by the letters: {_doubt(data, names)}."
+    if good and len(data.decode(names[0], "replace")) == len(data):  # in two bytes a character, some words are UTF-8 by chance
+        found.note = f"{found.note} Mixed encodings: {names[0]}, and {bounds.count_of(len(good), 'line')} in utf-8, such as {good[0].decode().strip()[:60]!r}.".lstrip()
     return found
+
+
+def _by_line(data):
+    """Lines that are no ASCII: those of UTF-8, all others."""
+    good, bad = [], []
+    for line in data.split(b"\n", _LINES_MAX)[:_LINES_MAX]:
+        if not line.isascii():
+            (good if text_encoding.reads(line + b"\n", "utf-8") else bad).append(line)
+    return good, bad
 
 
 def _doubt(data, names):
     said = [f"{name} ({', '.join(map(repr, words))})" if words else name for name, words in zip(names, text_encoding.readings(data, names))]
-    return f"The encoding is a guess by the letters: {', or '.join(said)}."
+    return ", or ".join(said)
 
 
 def _checked(sample, encoding):

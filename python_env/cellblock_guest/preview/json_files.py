@@ -9,6 +9,9 @@ from . import bounds, decoding, json_records as records, read_with
 LINE_CHARACTERS_MAX = 1 << 20
 BAD_LINES_MAX = 40  # left out one by one
 _SPACE = re.compile(r"[ \t\r\n]*")
+_BETWEEN = re.compile(r"[ \t\r\n,\x1e]*")
+_BLANKS = " \t\r\n,\x1e\ufeff"
+_BRACKETS_SIDE_BY_SIDE = re.compile(r"([}\]])[\s\x1e]*([{\[])")
 _PARTS_MAX = 50  # of an object that holds a table in parts
 
 
@@ -33,9 +36,11 @@ def describe(answer, sample, encoding, path, rows_shown, extension):
         else:
             _describe_value(answer, value, path, rows_shown, encoding)
             return True
-    if _describe_lines(answer, sample, text, encoding, path, rows_shown, extension):
+    if not encoding.is_marked_twice and _describe_lines(answer, sample, text, encoding, path, rows_shown, extension):
         return True
     if not sample.whole and _describe_start(answer, sample, text, path, rows_shown, encoding, is_named):
+        return True
+    if sample.whole and _describe_documents(answer, text, encoding, path, rows_shown, is_named):
         return True
     if is_named and sample.whole:
         where = f" at line {problem.lineno}, column {problem.colno}" if isinstance(problem, json.JSONDecodeError) else ""
@@ -60,7 +65,9 @@ def _describe_lines(answer, sample, text, encoding, path, rows_shown, extension)
     lines += decoding.text(sample.tail, encoding).split("\n")[1:]
     lines = [line for line in lines if line.strip()]
     start = [value for value in map(_value_of_line, lines[:20]) if isinstance(value, (dict, list))]
-    if not start or len(start) < 0.6 * min(len(lines), 20) or len(lines) < 2 and extension not in ("jsonl", "ndjson"):
+    if sample.whole and any(start) and all(isinstance(value, list) and all(isinstance(item, dict) for item in value) for value in start):
+        return False  # documents, each of them a list of objects
+    if not start or len(start) < 0.5 * min(len(lines), 20) or len(lines) < 2 and extension not in ("jsonl", "ndjson"):
         return False
     step = max(1, -(-len(lines) // records.MAX))
     values = [_value_of_line(line) for line in lines[::step]]
@@ -101,7 +108,10 @@ def _reading_line_by_line(answer, text, encoding, path):
 
 
 def _load(answer, path, encoding):
-    return f'__import__("json").load({read_with.opened(path, encoding_name(encoding), answer.get("compression"))})'
+    opened = read_with.opened(path, encoding_name(encoding), answer.get("compression"))
+    if encoding.is_marked_twice:
+        return f'__import__("json").loads({opened}.read().lstrip("\\ufeff"))'
+    return f'__import__("json").load({opened})'
 
 
 def encoding_name(encoding):
@@ -226,6 +236,46 @@ def _read_object(answer, value, load, rows_shown):
     answer.update(rows=1, rows_read=1)
     bounds.add_note(answer, "A single object.")
     return f"pd.json_normalize({load})"
+
+
+# --- documents one after the other ----------------------------------------------------------------------------------------------------
+
+
+def _describe_documents(answer, text, encoding, path, rows_shown, is_named):
+    """Objects, or lists of them, one behind the other, with commas between or without: no JSON as a whole. False when it is not so."""
+    decoder, values, at = json.JSONDecoder(), [], 0
+    try:
+        while (at := _BETWEEN.match(text, at).end()) < len(text) and len(values) < records.MAX:
+            value, at = decoder.raw_decode(text, at)
+            if not isinstance(value, (dict, list)):
+                return False
+            values.append(value)
+    except records.ERRORS:
+        pass  # what came before is worth showing
+    if len(values) < 2 or not is_named and at < len(text) or len({type(value) for value in values}) > 1:
+        return False
+    objects = values if isinstance(values[0], dict) else [item for value in values for item in value]
+    if not all(isinstance(item, dict) for item in objects):
+        return False
+    answer.update(kind="json", rows=len(objects), rows_read=len(objects))
+    bounds.add_note(answer, f"{len(values):,} JSON documents, one after the other: as a whole the file is no valid JSON.")
+    records.describe(answer, objects, rows_shown)
+    if at < len(text):
+        answer.update(rows=None, error=f"What follows the first {len(values):,} documents, from line {text.count(chr(10), 0, at) + 1} on, is no valid JSON or too much.")
+        return True
+    joined, bare = _BRACKETS_SIDE_BY_SIDE.sub(r"\1,\2", text), text.strip(_BLANKS)
+    try:
+        is_exact = json.loads(f"[{joined.strip(_BLANKS)}]") == values  # not where such brackets stand within a text
+    except records.ERRORS:
+        is_exact = False
+    if is_exact:
+        opened = f"{read_with.opened(path, encoding_name(encoding), answer.get('compression'))}.read()"
+        if joined != text:
+            opened = rf'__import__("re").sub(r"{_BRACKETS_SIDE_BY_SIDE.pattern}", r"\1,\2", {opened})'
+        stripped = "" if bare == text.strip(" \t\r\n") and not encoding.is_marked_twice else f".strip({json.dumps(_BLANKS)})"
+        load = f'__import__("json").loads("[" + {opened}{stripped} + "]")'
+        answer["read_with"] = f"pd.json_normalize({load if objects is values else f'sum({load}, [])'})"
+    return True
 
 
 # --- the start of a large file --------------------------------------------------------------------------------------------------------
