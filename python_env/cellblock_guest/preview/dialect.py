@@ -7,7 +7,7 @@ import io
 import itertools
 import re
 
-from . import cells
+from . import cells, fixed_width
 
 TRIED_CHARACTERS = 128 << 10
 TRIED_ROWS = 300
@@ -19,6 +19,7 @@ WHITESPACE = r"\s+"
 _COMMENTS = re.compile(r"(?:#[^\r\n]*(?:\r\n|\r|\n)(?=#))+")
 _QUOTES_MIN = 4
 _PARSED_TWICE_MAX = 1 << 20
+_FAIR = 0.5  # a delimiter's score, above which columns are not looked for in other ways
 _GOOD = 0.25  # of what is found by content alone in a file that does not say that it is a table
 
 
@@ -31,6 +32,8 @@ class Dialect:
     skip_space: bool = False
     score: float = 0.0
     is_table: bool = True  # more than one column
+    spans: tuple = ()  # of fixed-width columns, which have no delimiter
+    first_line: int = 0  # of those
 
     def options(self):
         quoting = csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE
@@ -40,6 +43,10 @@ class Dialect:
 
 def rows_of(text, dialect, count=None, behind=None):
     """(rows, the line of the file on which each starts); a row is a list of texts. behind: a deque for rows after so many."""
+    if dialect.spans:
+        lines = list(itertools.islice(io.StringIO(text, newline=""), count))
+        rows = [fixed_width.fields(line, dialect.spans) if index >= dialect.first_line else line.split("\n")[:1] for index, line in enumerate(lines)]
+        return rows, [*range(1, len(lines) + 1)]
     if dialect.delimiter == WHITESPACE:
         lines = list(itertools.islice(io.StringIO(text, newline=""), count))
         quote = dialect.quote or "\n\n"  # which no line has
@@ -65,7 +72,7 @@ def _words(line):
 
 def is_open_ended(text, dialect):
     """Whether the text ends within quotes."""
-    if not dialect.quote or dialect.delimiter == WHITESPACE or len(text) > _PARSED_TWICE_MAX and text.count(dialect.quote) % 2 == 0:
+    if not dialect.quote or dialect.spans or dialect.delimiter == WHITESPACE or len(text) > _PARSED_TWICE_MAX and text.count(dialect.quote) % 2 == 0:
         return False
     try:
         for _ in csv.reader(io.StringIO(text, newline=""), strict=True, **dialect.options()):
@@ -96,10 +103,12 @@ def find(text, whole, preferred=""):
         blank = _by_whitespace(tried, is_cut)
         if blank is not None and (best is None or blank.score > best.score):
             best = blank
+    if (best is None or best.score < _FAIR) and not is_one_column:
+        best = _by_characters(tried, is_cut, best)
     if best is None or best.score < 0.02:
         unused = next((mark for mark in dict.fromkeys((preferred or ",") + ",;\t|\x1f") if mark not in text), "\x1f")
         return Dialect(unused, is_table=False)
-    if best.delimiter != WHITESPACE:
+    if best.delimiter != WHITESPACE and not best.spans:
         _look_at_spaces(tried, best)
     return best
 
@@ -203,6 +212,29 @@ def _by_whitespace(text, is_cut):
     return candidate
 
 
+def _by_characters(text, is_cut, best):
+    """Columns of fixed width instead of the best that was found, where they divide the lines more evenly."""
+    found = fixed_width.find(text, is_cut)
+    if not found:
+        return best
+    candidate = Dialect("", quote="", spans=tuple(found[0]), first_line=found[1])
+    candidate.score = _score(text, is_cut, candidate)
+    if best is not None and best.delimiter == WHITESPACE:
+        return best if _is_even(text, is_cut, best) else candidate
+    return candidate if best is None or candidate.score > best.score else best
+
+
+def _is_even(text, is_cut, dialect):
+    """Whether, from the names on, each line has as many words: not where a name has two, or a value lacks."""
+    rows = list(filter(None, rows_of(text, dialect, TRIED_ROWS)[0]))[: -1 if is_cut else None]
+    width = max(map(len, rows[len(rows) // 2 :]))
+    first = next((index + 1 for index in range(len(rows) - 1, -1, -1) if len(rows[index]) != width), 0)
+    if first + 1 >= len(rows) or first > fixed_width.PREAMBLE_MAX:
+        return False
+    are_names = any(cells.family(name) == "t" and cells.family(value) in ("n", "d") for name, value in zip(rows[first], rows[first + 1]))
+    return are_names or not first or len(rows[first - 1]) == width - 1 and {cells.family(cell) for cell in rows[first - 1]} == {"t"}
+
+
 def _look_at_spaces(text, dialect):
     """Whether a blank after the delimiter belongs to the writing and not to the value."""
     rows, _ = rows_of(text, dialect, 200)
@@ -218,7 +250,7 @@ def _look_at_spaces(text, dialect):
 def quoting_seen(text, dialect):
     """(quote that the text uses or "", whether quotes within fields are doubled)."""
     quote = dialect.quote
-    if not quote or quote not in text:
+    if not quote or dialect.spans or quote not in text:
         return "", False
     edge = r"\s" if dialect.delimiter == WHITESPACE else re.escape(dialect.delimiter)
     mark = re.escape(quote)

@@ -200,6 +200,8 @@ def _would_become_number(facts, thousands, decimal):
 
 def dialect_arguments(dialect, skipped=0):
     found = {}
+    if dialect.spans:
+        return {"colspecs": str(list(dialect.spans))}
     if dialect.delimiter == WHITESPACE:  # the C engine miscounts skipped lines that begin with blanks
         return {"sep": 'r"\\s+"', **({"engine": '"python"'} if skipped else {})}
     if dialect.delimiter != ",":

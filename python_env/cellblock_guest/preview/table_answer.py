@@ -89,7 +89,10 @@ def _needed_width(row):
 def _dialect_fields(answer, table, text):
     dialect = table.dialect
     quote, doubled = dialects.quoting_seen(text, dialect)
-    answer["delimiter"] = dialect.delimiter if dialect.is_table else None
+    answer["delimiter"] = dialect.delimiter or None if dialect.is_table else None
+    if dialect.spans:
+        answer["colspecs"] = [list(span) for span in dialect.spans]
+        bounds.add_note(answer, "Columns of fixed width, without a delimiter.")
     answer["quote"] = quote or None
     answer["doublequote"] = doubled
     if dialect.escape:
@@ -184,7 +187,7 @@ def _code(answer, path, encoding, table, shape, all_facts, after):
     of_columns = naming.arguments(table.dialect.skip_space)
     _rows_arguments(arguments, answer, table, shape, of_columns)
     arguments.update(of_columns)
-    line = read_with.call("read_csv", path, arguments) + (f".iloc[:-{after}]" if after and not table.is_whole else "")
+    line = read_with.call("read_fwf" if table.dialect.spans else "read_csv", path, arguments) + (f".iloc[:-{after}]" if after and not table.is_whole else "")
     has_tuples = arguments.get("header", "").startswith("[")
     return line + ("" if has_tuples else naming.cleaning())
 
@@ -226,7 +229,7 @@ def _rows_arguments(arguments, answer, table, shape, of_columns):
         before = range(layout.first) if "header" in arguments else [*range(skip), *range(skip + 1, layout.first)]
         if len(again) <= REPEATED_HEADERS_MAX:
             arguments["skiprows"] = str([*before, *again])
-    if answer.get("newline") == "\r" and any(map(tables.is_blank, table.rows[:skip])) and "engine" not in of_columns:
+    if answer.get("newline") == "\r" and not table.dialect.spans and any(map(tables.is_blank, table.rows[:skip])) and "engine" not in of_columns:
         arguments["lineterminator"] = '"\\r"'  # else pandas counts two line ends side by side as one
     if table.is_whole and (table.is_open_ended or table.has_end_mark or not all(map(tables.is_blank, table.rows[layout.end :]))):
         arguments["nrows"] = str(len(shape.data))

@@ -66,7 +66,7 @@ def read(sample, encoding, preferred=""):
     if behind.count:
         table.tail, table.unread = list(behind), behind.count - len(behind)
     if not sample.whole and dialect.delimiter != dialects.WHITESPACE:
-        width = _usual_width(rows)
+        width, dialect = _usual_width(rows), dataclasses.replace(dialect, first_line=0)
         for _, data in sample.chunks:
             table.middle += _aligned_rows(decoding.text(data, encoding), dialect, width, False)
         if sample.tail:

@@ -90,5 +90,33 @@ class DocumentsTest(Case):
         self.assertEqual(read(self.assert_says('{"a":1}\n{"a":', "f.jsonl", kind="json_lines", rows=1)["read_with"])["a"].tolist(), [1])
 
 
+class FixedWidthTest(Case):
+    PEOPLE = ("First name   Last name    Date of birth   Amount due\nAnna Maria   Smith        1990-01-02           12.50\nBob          van Dyk      1985-11-23          112.00\n"
+              "Carl         Meyer        1970-05-06            3.25\n")
+
+    def test_blanks_in_names_and_values(self):
+        answer = self.assert_says(self.PEOPLE, "f.txt", kind="csv", delimiter=None, rows=3, header_row=1, types=[T, T, D, N], names=["First name", "Last name", "Date of birth", "Amount due"])
+        self.assertIn("fixed width", answer["notes"][0])
+        self.assertEqual(read(answer["read_with"])["First name"].tolist(), ["Anna Maria", "Bob", "Carl"])
+        self.assert_says("A list\n\n" + self.PEOPLE, "f.txt", rows=3, header_row=3, skipped_rows=2, types=[T, T, D, N])
+        self.assert_says("Station Name  Lat    Lon\nABERDEEN     57.2   -2.2\nOBAN         56.4   -5.5\nWICK         58.4   -3.1\nAYR          55.5   -4.6\n", "f.dat", rows=4, names=["Station Name", "Lat", "Lon"])
+        self.assert_says("Station Name        Lat   Elev (m)\nABERDEEN           57.2        65 \nST ANDREWS         56.3        12 \nFORT WILLIAM       56.8        20 \n", "f.txt", names=["Station Name", "Lat", "Elev (m)"])
+
+    def test_values_that_lack_shift_nothing(self):
+        answer = self.assert_says("id   temp  hum\n1    12.5   45\n2           46\n" + "".join(f"{number}    12.7   47\n" for number in range(3, 9)), "f.txt", types=[I, N, I], rows=8)
+        self.assertEqual(read(answer["read_with"]).iloc[1].tolist()[2], 46)
+
+    def test_lines_below_names_say_where_columns_are(self):
+        self.assert_says("Name       Age City\n---------- --- ----------\nAnna        23 New York\nBob          7 Rome\nCarl        55 \n", "f.txt", rows=3, types=[T, I, T], colspecs=[[0, 11], [11, 15], [15, None]])
+
+    def test_numbers_grow_to_the_left_further_down(self):
+        rows = "".join(f"{'site' + str(number):<14}{number:>9}\n" for number in range(9000, 20_000))
+        self.assertEqual(self.assert_says(f"{'Name of it':<14}{'Value':>9}\n{rows}", "f.txt", types=[T, I], rows=11_000)["columns"][1]["max"], 19_999)
+
+    def test_prose_has_no_columns(self):
+        for text in ("Roses are red\nViolets are blue\nSugar is sweet\nAnd so are you\n", "Dear Sir,\n\nthis is a letter with several lines\nand it has numbers such as 5 and 7, and\nit ends here.\n\nYours,\nMr Smith\n"):
+            self.assert_says(text, "f.txt", kind="text")
+
+
 if __name__ == "__main__":
     unittest.main()
