@@ -5,14 +5,14 @@ import dataclasses
 import re
 import statistics
 
-from . import cells, header as headers
+from . import cells, header as headers, stacked
 
 LOOKED_AT = 120  # rows from the top
 FOOTER_ROWS_MAX = 40
 COLUMNS_LOOKED_AT = 500
 _LONG = 25  # characters of a remark, rather than of a label
-_FOOTER = re.compile(r"\s*(?:[*†‡(]|\[?\d\]|source|note|footnote|quelle|hinweis|anmerkung|stand\b|fuente|nota|fonte|remarque|bron|kilde|källa|źródło|copyright|©|generated|exported"
-                     r"|updated|last updated|end of)", re.I)
+_TOTALS = frozenset("total totals sum subtotal gesamt summe insgesamt totaal totale toplam итого 合計 合计".split()) | {"grand total"}
+_APART_ROWS = 5  # so far above a total may a blank row stand
 _RULER = re.compile(r"[\W_]{3,}\Z")  # --- or ***
 
 
@@ -23,6 +23,7 @@ class Layout:
     end: int  # after the data
     footer: int = 0  # rows with remarks after the data
     labels: list = dataclasses.field(default_factory=list)  # rows before the header that describe columns, too
+    second: int | None = None  # the row with which another table below begins
 
 
 def filled(row):
@@ -53,8 +54,18 @@ def find(rows, tail=(), merged=()):
     first = max(header[-1], until) + 1 if header else start
     if header and first < len(head) and counts[first] and all(_RULER.match(cell.strip()) for cell in head[first] if cell.strip()):
         first += 1  # a line drawn below the names
+    second = stacked.find(rows, first, [rows[index] for index in header])
+    if second and stacked.are_pairs(rows[: second[0]], rows[second[1]]):
+        return _shifted(find(rows[second[1] :], merged=[(top - second[1], bottom - second[1]) for top, bottom in merged]), second[1])
+    if second:
+        return dataclasses.replace(find(rows[: second[0]], merged=merged), second=second[1])
     labels = [index for index in range(start, header[0]) if counts[index] > 2] if header and behind is None else []
     return Layout(header, first, max(end, first), footer, labels)
+
+
+def _shifted(layout, by):
+    return Layout([index + by for index in layout.header], layout.first + by, layout.end + by, layout.footer, [index + by for index in layout.labels],
+                  None if layout.second is None else layout.second + by)
 
 
 def _merged_until(merged, header):
@@ -90,6 +101,16 @@ def _end(rows):
     return end, footer
 
 
+def is_total(row):
+    return any(cell.strip().lower().rstrip(":") in _TOTALS for cell in row[:2])
+
+
+def _is_below_values(kinds):
+    """Whether a text stands, with a few others, below numbers or dates."""
+    kinds = kinds[: len(kinds) - next((count for count, kind in enumerate(reversed(kinds[-_APART_ROWS:])) if kind != "t"), 0)]
+    return bool(kinds) and set(kinds[-2:]) <= {"n", "d"}
+
+
 def _is_remark(rows, counts, index, usual, width):
     row, count = rows[index], counts[index]
     text = row[0].strip()
@@ -98,19 +119,21 @@ def _is_remark(rows, counts, index, usual, width):
     if count == 1 and _RULER.match(text):
         return True
     kind = cells.family(row[0])
-    if _FOOTER.match(text) and kind == "t":
+    if stacked.REMARK.match(text) and kind == "t":
         if len(row) != width and count > 1:
             return all(cells.family(cell) in ("t", "") for cell in row)  # a sentence with commas
         if count <= max(1, usual // 2):
             return count == 1 or len(text) > _LONG or len(text.split()) > 1 or text.endswith(":")
+    others = [other[0] for other in rows[max(0, index - 30) : index] if other and other[0].strip()]
+    kinds = list(map(cells.family, others))
+    if kind == "t" and _is_below_values(kinds) and (is_total(row) or count < usual and not all(counts[max(0, index - _APART_ROWS) : index])):
+        return True
     if count > 1:
         return count <= 0.67 * usual and len(row) < width and any(len(cell) > _LONG and " " in cell and cells.family(cell) == "t" for cell in row)
     if kind != "t":
         return False
-    others = [other[0] for other in rows[max(0, index - 30) : index] if other and other[0].strip()]
-    kinds = {cells.family(other) for other in others[:-1]}
     is_apart = index > 0 and (not counts[index - 1] or _RULER.match(rows[index - 1][0].strip()) is not None)
-    if is_apart or kinds and kinds <= {"n", "d"}:
+    if is_apart or len(kinds) > 1 and set(kinds[:-1]) <= {"n", "d"}:
         return True
     usual_length = statistics.median(map(len, others)) if others else 0
     return usual >= 3 and (len(row) == 1 or len(text) > _LONG and len(text) > 3 * usual_length)

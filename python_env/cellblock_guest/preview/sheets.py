@@ -3,7 +3,7 @@
 
 import re
 
-from . import bounds, cells, layout as layouts, read_with, typed
+from . import bounds, cells, layout as layouts, read_with, table_answer, typed
 
 
 
@@ -31,11 +31,14 @@ def describe(sheet, path, rows_shown, is_first):
     described = min(width, bounds.COLUMNS_MAX)
     names = layouts.names(header, width)
     labels = layouts.labels([name or "" for name in names])
-    answer["rows"] = len(data) if sheet.is_whole else None
-    if not sheet.is_whole and sheet.total:
+    is_whole = sheet.is_whole or layout.second is not None
+    answer["rows"] = len(data) if is_whole else None
+    if not is_whole and sheet.total:
         answer["rows_estimate"] = max(len(data), sheet.total - layout.first)
     answer["rows_read"] = len(data)
-    answer["sampled"] = not sheet.is_whole
+    answer["sampled"] = not is_whole
+    if layout.second is not None:
+        bounds.add_note(answer, table_answer.second_table(f"row {layout.second + 1}", sheet.rows[layout.second], layout.second))
     answer["header_row"] = layout.header[0] + 1 if layout.header else None
     if len(layout.header) > 1:
         answer["header_rows"] = [index + 1 for index in layout.header]
@@ -81,7 +84,7 @@ def _code(sheet, path, layout, all_facts, labels, width, is_first):
         arguments.update({"skiprows": str(skip)} if skip else {})
         if not layout.header:
             arguments["header"] = "None"
-    if sheet.is_whole and layout.footer:
+    if sheet.is_whole and layout.footer or layout.second is not None:
         arguments["nrows"] = str(layout.end - layout.first)
     naming = read_with.Columns(all_facts, labels, by_position)
     tokens = list(dict.fromkeys(token for column in all_facts for token in column.spellings if token not in cells.PANDAS_MISSING))[:20]

@@ -15,6 +15,8 @@ def describe(sample, encoding, path, rows_shown, table, answer):
     """The table's part of the answer; the file's part is __init__'s."""
     answer["kind"] = "csv"
     table.layout = layouts.find(table.rows, table.tail)
+    if table.layout.second is not None:  # then what is behind it is not of this table
+        table.middle, table.tail, table.unread, table.is_whole = [], [], 0, True
     tail_end, footer = len(table.tail), 0
     if table.tail:
         tail_layout = layouts.find(table.tail)
@@ -141,7 +143,7 @@ def _note_labels(described, shape):
 
 def _row_fields(answer, sample, encoding, table, rows_shown, shape, after):
     answer["rows_read"] = len(shape.data)
-    answer["rows"] = len(shape.data) + table.unread if sample.whole else None
+    answer["rows"] = len(shape.data) + table.unread if sample.whole or table.is_whole else None
     answer["sampled"] = not table.is_whole
     if sample.whole and not table.is_whole:
         bounds.add_note(answer, f"All rows were counted; missing, distinct, min, max and top are those of the first {len(table.rows):,} and the last {len(table.tail):,}.")
@@ -243,8 +245,10 @@ def _notes(answer, table, shape, found):
         bounds.add_note(answer, f"No header: pandas names the columns 0 to {shape.width - 1}.")
     if answer["skipped_rows"]:
         bounds.add_note(answer, f"The table begins after {count_of(answer['skipped_rows'], 'line')} of other text.")
+    if layout.second is not None:
+        bounds.add_note(answer, second_table(f"line {table.lines[layout.second]}", table.rows[layout.second], layout.second))
     if answer["footer_rows"]:
-        bounds.add_note(answer, f"After the data: {count_of(answer['footer_rows'], 'line')} of remarks.")
+        bounds.add_note(answer, f"After the data: {count_of(answer['footer_rows'], 'line')} of remarks or totals.")
     if shape.longer:
         what, beyond = "empty" if shape.extra_is_empty else "more", f"{shape.header_width} of the header" if shape.header_width else f"{shape.usual} usual"
         bounds.add_note(answer, f"{count_of(len(shape.longer), 'row')} with {what} fields beyond the {beyond}.")
@@ -260,10 +264,15 @@ def _notes(answer, table, shape, found):
         bounds.add_note(answer, f"The header stands {count_of(shape.repeated, 'more time')} among the data.")
     if _is_index(answer["columns"][:1], shape.names[:1]):
         bounds.add_note(answer, "The first column numbers the rows, as pandas writes its index: index_col=0 makes it the index again.")
-    if shape.data and _is_total(shape.data[-1]):
+    if shape.data and layouts.is_total(shape.data[-1]):
         bounds.add_note(answer, f"The last row looks like a total: {bounds.cut(next(filter(None, map(str.strip, shape.data[-1])), ''), 60)!r}.")
     if not found.is_decimal_sure:
         bounds.add_note(answer, f"Whether numbers such as 1{answer['thousands'] or answer['decimal']}234 have thousands or decimals cannot be told from the values.")
+
+
+def second_table(where, names, skip):
+    named = ", ".join(bounds.cut(name.strip(), 40) for name in names[:6] if name.strip())
+    return f"A second table seems to begin in {where} ({named}). Only the first is described here; skiprows={skip} reads from the second on."
 
 
 def _is_index(columns_at_start, names):
@@ -271,10 +280,3 @@ def _is_index(columns_at_start, names):
     if first.get("type") != "integer" or first["missing"] or first.get("min") not in (0, 1) or first["distinct"] < 2:
         return False
     return first["max"] - first["min"] + 1 == first["distinct"]
-
-
-_TOTALS = frozenset("total totals sum subtotal gesamt summe insgesamt totaal totale toplam итого 合計 合计".split()) | {"grand total"}
-
-
-def _is_total(row):
-    return any(cell.strip().lower().rstrip(":") in _TOTALS for cell in row[:2])

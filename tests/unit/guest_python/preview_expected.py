@@ -109,8 +109,8 @@ JSON = {
 
 # Sentences (parts of them) that a note of the file or of a column must have.
 NOTES = {
-    "adult_census.csv": ["No header", "'<=50K' and '<=50K.'"], "bond_yields_preamble.csv": ["Lines 4, 5, 6", "7 lines of other text"], "budget_mexico_latin1.csv": ["1 line of remarks"],
-    "co2_industry_pasted.csv": ["looks like a total", "2 lines of remarks"], "co2_monthly.csv": ["820 rows with more fields", "-9.99 is taken to stand for missing"],
+    "adult_census.csv": ["No header", "'<=50K' and '<=50K.'"], "bond_yields_preamble.csv": ["Lines 4, 5, 6", "7 lines of other text"], "budget_mexico_latin1.csv": ["1 line of remarks or totals"],
+    "co2_industry_pasted.csv": ["looks like a total", "2 lines of remarks or totals"], "co2_monthly.csv": ["820 rows with more fields", "-9.99 is taken to stand for missing"],
     "duplicate_headers.csv": ["'id.1'", "'id.2'"], "dutch_budget_two_headers.csv": ["pandas leaves this as text"], "italian_municipalities.csv": ["'NA' is a value here", "'None' is a value here"],
     "mental_health_utf16.csv": ["Thousands are separated by ','", "span of two years"], "number_spellings.csv": ["Amounts with $", "percentages", "infinite"],
     "ragged_rows.csv": ["1 row with more fields", "1 row with fewer fields"], "surplus_kansas.csv": ["always midnight"], "tfl_passengers.csv": ["Percentages"],

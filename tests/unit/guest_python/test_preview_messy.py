@@ -118,5 +118,32 @@ class FixedWidthTest(Case):
             self.assert_says(text, "f.txt", kind="text")
 
 
+class SecondTableTest(Case):
+    FIRST = "id,name,v\n1,a,2.5\n2,b,3.5\n"
+
+    def test_the_first_is_described(self):
+        for second, line in (("\nregion,total\nnorth,10\nsouth,20\n", 5), ("\ncode,label,price\nx1,foo,10\nx2,bar,20\n", 5), ("code,label,price\nx1,foo,10\nx2,bar,20\n", 4), ("\nReturns\n\nid,name,v\n3,c,4.5\n", 7),
+                             (",,\n,,\nx,y,\nq,r,\n", 6), ("\na,b,c,d,e\nx,1,2,3,4\ny,5,6,7,8\n", 5)):
+            with self.subTest(second=second):
+                answer = self.assert_says(self.FIRST + second, rows=2, types=[I, T, N], sampled=False)
+                self.assertIn(f"A second table seems to begin in line {line} ", answer["notes"][-1])
+                self.assertEqual(read(answer["read_with"])["v"].tolist(), [2.5, 3.5])
+                self.assertEqual(len(read(f'pd.read_csv("file.csv", skiprows={line - 1})')), 1 + (line < 6))
+
+    def test_what_is_no_second_table(self):
+        for rest, rows in (("\n3,c,4.5\n", 3), ("Group B,,\n3,c,4.5\n", 4), ("\nid,name,v\n3,c,4.5\n", 3), ("x,y,z\n3,c,4.5\n4,d,5.5\n", 5), ("\nSource: here\n", 2)):
+            with self.subTest(rest=rest):
+                self.assertNotIn("second table", " ".join(self.assert_says(self.FIRST + rest, rows=rows)["notes"]))
+
+    def test_a_large_table_below_a_small_one(self):
+        self.assert_says(self.FIRST + "\nn,m,k\n" + "".join(f"{number},{number % 7},1\n" for number in range(1_200_000)), rows=2, types=[I, T, N], sampled=False)
+
+    def test_pairs_and_totals_around_a_statement(self):
+        self.assert_says("Bank;Sparkasse\nKonto;123456\nSaldo;1.234,50\n\nDatum;Text;Betrag\n01.02.2024;Miete;-500,00\n02.02.2024;Lohn;2.000,00\n03.02.2024;Kino;-12,00\n\nSumme;;1.488,00\nAnzahl;;3\n",
+                         header_row=5, skipped_rows=4, footer_rows=2, rows=3, types=[D, T, N])
+        self.assert_says("date,v\n2024-01-01,5\n2024-01-02,6\n2024-01-03,6\nTotal,17\n", footer_rows=1, rows=3, types=[D, I])
+        self.assert_says("id,v\n1,5\n2,6\nunknown,6\n", footer_rows=0, rows=3, types=[M, I])
+
+
 if __name__ == "__main__":
     unittest.main()
