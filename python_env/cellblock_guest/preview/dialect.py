@@ -17,6 +17,7 @@ DELIMITERS = ",;\t|"
 _SELDOM = "^~\x01\x1f:"
 WHITESPACE = r"\s+"
 _COMMENTS = re.compile(r"(?:#[^\r\n]*(?:\r\n|\r|\n)(?=#))+")
+_LATER_COMMENT = re.compile(r"(?<=[\r\n])#[^\r\n\"]*(?:\r\n|\r|\n|\Z)")
 _QUOTES_MIN = 4
 _PARSED_TWICE_MAX = 1 << 20
 _FAIR = 0.5  # a delimiter's score, above which columns are not looked for in other ways
@@ -114,9 +115,11 @@ def find(text, whole, preferred=""):
 
 
 def _without_comments(text):
-    """Without lines of # at the start, but for the last of them, which may name the columns."""
+    """Without lines of # at the start, but for the last of them, which may name the columns, and without those between rows."""
     found = _COMMENTS.match(text)
-    return text[found.end() :] if found else text
+    text = text[found.end() :] if found else text
+    without = _LATER_COMMENT.sub("", text)
+    return without if 2 * len(without) > len(text) else text
 
 
 def _is_one_column(text):

@@ -94,7 +94,7 @@ def _head(file):
 
 
 def count_lines(file, start):
-    """Lines behind an offset of a file of not too many bytes; None where lines may not be rows: with quotes or blank lines."""
+    """Lines behind an offset of a file of not too many bytes; None where lines may not be rows: with quotes, blank lines or comments."""
     if os.fstat(file.fileno()).st_size > COUNTED_BYTES_MAX:
         return None
     file.seek(start)
@@ -105,7 +105,7 @@ def count_lines(file, start):
         if not after:
             block = block.rstrip(b"\r\n") + b"\n"
         looked_at = edge + block
-        if b'"' in block or b"\n\n" in looked_at or b"\n\r\n" in looked_at:
+        if b'"' in block or b"\n\n" in looked_at or b"\n\r\n" in looked_at or b"\n#" in looked_at:
             return None
         lines += block.count(b"\n")
         edge, block = block[-2:], after

@@ -7,7 +7,6 @@ import itertools
 from . import bounds, columns, decoding, dialect as dialects, facts as facts_of, habits as habits_of, layout as layouts, read_with, source, tables
 
 LABELS_MAX = 2000
-REPEATED_HEADERS_MAX = 50  # left out one by one
 COLUMN_VALUES_MIN = 500
 
 
@@ -226,11 +225,14 @@ def _rows_arguments(arguments, answer, table, shape, of_columns):
         arguments["usecols"] = f"range({shape.width})"
     if shape.bad_lines:
         arguments["on_bad_lines"] = '"warn"'
-    if shape.repeated and table.is_whole and arguments.get("header", "None") == "None":
-        again = [index for index in range(layout.first, layout.end) if table.rows[index] == table.header()[0]]
-        before = range(layout.first) if "header" in arguments else [*range(skip), *range(skip + 1, layout.first)]
-        if len(again) <= REPEATED_HEADERS_MAX:
-            arguments["skiprows"] = str([*before, *again])
+    left_out = [index for index in range(layout.first, layout.end) if table.rows[index] == table.header()[0]] if shape.repeated and table.is_whole else []
+    if table.comments and (table.has_marks or any(row[0].lstrip().startswith("#") for row in table.header()[:1])):
+        left_out = sorted({*left_out, *(index for index in table.comments if index < layout.end)})
+    elif table.comments:
+        arguments["comment"] = '"#"'
+    if left_out and len(left_out) <= 2 * tables.LEFT_OUT_MAX:
+        before = range(layout.first) if arguments.get("header") == "None" else [*range(skip), *range(layout.header[-1] + 1, layout.first)]
+        arguments["skiprows"] = str([*before, *left_out])
     if answer.get("newline") == "\r" and not table.dialect.spans and any(map(tables.is_blank, table.rows[:skip])) and "engine" not in of_columns:
         arguments["lineterminator"] = '"\\r"'  # else pandas counts two line ends side by side as one
     if table.is_whole and (table.is_open_ended or table.has_end_mark or not all(map(tables.is_blank, table.rows[layout.end :]))):
@@ -245,6 +247,8 @@ def _notes(answer, table, shape, found):
         bounds.add_note(answer, f"No header: pandas names the columns 0 to {shape.width - 1}.")
     if answer["skipped_rows"]:
         bounds.add_note(answer, f"The table begins after {count_of(answer['skipped_rows'], 'line')} of other text.")
+    if table.comments:
+        bounds.add_note(answer, f"{count_of(len(table.comments), 'line')} of comment, with # before it, among the rows: left out.")
     if layout.second is not None:
         bounds.add_note(answer, second_table(f"line {table.lines[layout.second]}", table.rows[layout.second], layout.second))
     if answer["footer_rows"]:

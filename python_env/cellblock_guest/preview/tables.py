@@ -6,10 +6,12 @@ import dataclasses
 import itertools
 import re
 
-from . import decoding, dialect as dialects
+from . import cells, decoding, dialect as dialects
 
 ROWS_MAX = 300_000  # kept; of a small file with more of them the last ones are kept, too
 TAIL_ROWS = 5000
+LEFT_OUT_MAX = 50  # lines that are left out one by one
+_KEYS_LOOKED_AT = 1000  # first cells
 _LAST_LINE_END = re.compile(r"[\r\n][^\r\n]*\Z")
 EXTENSIONS = {"tsv": "\t", "tab": "\t", "psv": "|", "csv": ","}
 
@@ -27,6 +29,8 @@ class Table:
     is_whole: bool = True
     is_open_ended: bool = False
     has_end_mark: bool = False  # Ctrl-Z, as DOS wrote it: for pandas a row
+    comments: list = dataclasses.field(default_factory=list)  # indexes of lines of # among the rows, which are [] there
+    has_marks: bool = False  # # stands elsewhere, too
     unread: int = 0  # rows between those and the tail that were counted only
 
     def header(self):
@@ -62,6 +66,8 @@ def read(sample, encoding, preferred=""):
     if len(rows) > (1 if is_open else 2) and (not sample.whole or is_open):
         rows.pop()
         lines.pop()
+    if "\ufeff" in text:
+        _take_marks_off(rows)
     table = Table(rows, lines, dialect, is_whole=sample.whole and not behind.count, is_open_ended=is_open, has_end_mark=has_end_mark)
     if behind.count:
         table.tail, table.unread = list(behind), behind.count - len(behind)
@@ -71,7 +77,48 @@ def read(sample, encoding, preferred=""):
             table.middle += _aligned_rows(decoding.text(data, encoding), dialect, width, False)
         if sample.tail:
             table.tail = _aligned_rows(decoding.text(sample.tail, encoding), dialect, width, True)
+    if "#" in text:
+        _leave_out_comments(table, text)
     return table
+
+
+def _take_marks_off(rows):
+    """A byte-order mark before a header that is repeated, where two files were joined."""
+    first = next(filter(None, rows), None)
+    for index, row in enumerate(rows):
+        if row and row[0][:1] == "\ufeff" and [row[0][1:], *row[1:]] == first:
+            rows[index] = first
+
+
+def _leave_out_comments(table, text):
+    """Lines of # behind the first that is none: they are as wide as no row, or stand where all others have a number or a date."""
+    start = next((index for index, row in enumerate(table.rows) if row and not _is_marked(row)), len(table.rows))
+    marked = [index for index in range(start + 1, len(table.rows)) if _is_marked(table.rows[index])]
+    others = [row for row in table.rows[start + 1 : start + 1 + _KEYS_LOOKED_AT] if row and not _is_marked(row)]
+    if not marked or 2 * len(marked) > len(table.rows) - start:
+        return
+    width, kinds = _usual_width(others), [cells.family(row[0]) for row in others]
+    values = sum(kind in ("n", "d") for kind in kinds)
+    are_values = values > 1 and len(kinds) - kinds.count("") - values <= max(1, 0.1 * values)  # a header may be repeated
+
+    are_sentences = all(table.rows[index][0].lstrip()[1:2] in ("", " ", "#") for index in marked)
+
+    def is_comment(row):
+        return _is_marked(row) and (are_values or width > 1 and (are_sentences or len(row) != width or not any(map(str.strip, row[1:]))))
+
+    comments = [index for index in marked if is_comment(table.rows[index])]
+    before = sum(cell.count("#") for row in [*table.rows[:start], *(table.rows[index] for index in comments)] for cell in row)
+    table.has_marks = before != text.count("#")
+    if table.has_marks and (len(comments) > LEFT_OUT_MAX or not table.is_whole):
+        return
+    for index in comments:
+        table.rows[index] = []
+    table.comments = comments
+    table.middle, table.tail = ([row for row in rows if not row or not is_comment(row)] for rows in (table.middle, table.tail))
+
+
+def _is_marked(row):
+    return bool(row) and row[0].lstrip()[:1] == "#"
 
 
 class _Counted(collections.deque):

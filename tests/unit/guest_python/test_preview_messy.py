@@ -145,5 +145,29 @@ class SecondTableTest(Case):
         self.assert_says("id,v\n1,5\n2,6\nunknown,6\n", footer_rows=0, rows=3, types=[M, I])
 
 
+class CommentsTest(Case):
+    def test_lines_of_comment_among_the_rows(self):
+        for data, how in (("id,name,v\n1,a,2.5\n# checked by Anna, 2024\n2,b,3.5\n#\n3,c,4.5\n", 'comment="#"'), ("# top\nid;name;v\n1;a;2,5\n# broken; restarted; yes; no\n2;b;3,5\n3;c;4,5\n# end\n", 'comment="#"'),
+                          ("name,id,v\na,1,2.5\n# no. 2, which was b, came late\nb #2,2,3.5\nc,3,4.5\n", "skiprows=[2]"), ("#id,name,v\n1,a,2.5\n# b follows\n2,b,3.5\n3,c,4.5\n", "skiprows=[2]"),
+                          ("# x\nid,name,v\n# unit, of, m\n1,a,2.5\n2,b,3.5\n3,c,4.5\n", 'comment="#"'), ("id,name,v\n1,a,2.5\n2,b,3.5\n#7,x,0\n3,c,4.5\nid,name,v\n", 'comment="#"')):
+            with self.subTest(data=data):
+                answer = self.assert_says(data, rows=3)
+                self.assertEqual(sorted(column["type"] for column in answer["columns"]), [I, N, T])
+                self.assertIn(how, answer["read_with"])
+                self.assertIn("of comment", " ".join(answer["notes"]))
+
+    def test_values_that_begin_so_are_no_comments(self):
+        self.assertEqual(self.assert_says("tag,n\n#blue,1\n#red,2\ngreen,3\n", rows=3, types=[T, I])["notes"], [])
+        self.assert_says("tag\n#blue\n#red\ngreen\n", rows=3, types=[T])
+
+    def test_comments_in_a_large_file(self):
+        rows = "".join(f"{number},{number % 7}\n" for number in range(100_000))
+        answer = self.assert_says("id,v\n" + f"{rows}# again\n" * 12, types=[I, I], sampled=True)
+        self.assertAlmostEqual(answer["rows_estimate"], 1_200_000, delta=20_000)
+
+    def test_a_mark_before_a_header_that_is_repeated(self):
+        self.assert_says(b"id,v\n1,2\n\xef\xbb\xbfid,v\n3,4\n", rows=2, types=[I, I])
+
+
 if __name__ == "__main__":
     unittest.main()
