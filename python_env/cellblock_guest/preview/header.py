@@ -82,6 +82,8 @@ def _is_header(row, kinds, profile, below):
     if not fits:
         return misfits > 0 or not _comes_again(row, below)
     numbers = [cell.strip() for cell, kind, expected in zip(row, kinds, profile) if kind == expected == "n"]
+    if kinds[0] == "n" and len(numbers) == len(row) > 2 and _are_steady_years(numbers):
+        return not any(any(map(_YEAR.match, map(str.strip, other))) for other in below[:3])
     if len(numbers) == fits and fits > 1 and kinds[0] != "n":
         test = _are_years if _are_years(numbers) else _are_counted
         return test(numbers) and not any(test([cell.strip() for cell, expected in zip(other, profile) if expected == "n"]) for other in below[:3])
@@ -90,6 +92,10 @@ def _is_header(row, kinds, profile, below):
 
 def _are_years(numbers):
     return bool(numbers) and all(map(_YEAR.match, numbers))
+
+
+def _are_steady_years(numbers):
+    return _are_years(numbers) and len({int(after) - int(before) for before, after in zip(numbers, numbers[1:])}) == 1 and numbers[0] != numbers[1]
 
 
 def _are_counted(numbers):
@@ -105,7 +111,7 @@ def _is_more_header(head, families, profile, at, block, is_apart):
     row, kinds = head[at], families[at]
     fits, misfits = _fits(kinds, profile)
     if fits:
-        return False
+        return not is_apart and _tells_same_names_apart(head, block, row, families[at + 1 :])
     words = [index for index, cell in enumerate(row) if cell.strip()]
     gaps = [index for index in range(len(profile)) if all(not _cell(head[above], index).strip() for above in block)]
     if not misfits:
@@ -119,6 +125,17 @@ def _is_more_header(head, families, profile, at, block, is_apart):
     if _comes_again(row, head[at + 1 :], [index for index, kind in enumerate(profile) if kind == "t"]):
         return False
     return misfits >= min(2, typed) and (misfits >= 2 or typed == 1) and (is_apart or starts_empty or bool(gaps) or misfits >= 3 and misfits >= 0.8 * typed)
+
+
+def _tells_same_names_apart(head, block, row, below):
+    """Numbers below names that stand there several times, as quarters below years, where the first column has nothing, but a value in
+    every row of data."""
+    names = [cell.strip() for cell in head[block[-1]]]
+    below = [other for other in below if any(other)]
+    if len(block) > 1 or not row or row[0].strip() or len(row) != len(names) or not below or not all(other[0] for other in below):
+        return False
+    pairs = [(name, cell.strip()) for name, cell in zip(names, row) if name and cell.strip()]
+    return len({name for name, _ in pairs}) < len(pairs) == len(set(pairs)) == len(names) - 1
 
 
 def _cell(row, index):

@@ -142,7 +142,7 @@ class SecondTableTest(Case):
         self.assert_says("Bank;Sparkasse\nKonto;123456\nSaldo;1.234,50\n\nDatum;Text;Betrag\n01.02.2024;Miete;-500,00\n02.02.2024;Lohn;2.000,00\n03.02.2024;Kino;-12,00\n\nSumme;;1.488,00\nAnzahl;;3\n",
                          header_row=5, skipped_rows=4, footer_rows=2, rows=3, types=[D, T, N])
         self.assert_says("date,v\n2024-01-01,5\n2024-01-02,6\n2024-01-03,6\nTotal,17\n", footer_rows=1, rows=3, types=[D, I])
-        self.assert_says("id,v\n1,5\n2,6\nunknown,6\n", footer_rows=0, rows=3, types=[M, I])
+        self.assert_says("id,v\n1,5\n2,6\nelsewhere,6\n", footer_rows=0, rows=3, types=[M, I])
 
 
 class CommentsTest(Case):
@@ -167,6 +167,19 @@ class CommentsTest(Case):
 
     def test_a_mark_before_a_header_that_is_repeated(self):
         self.assert_says(b"id,v\n1,2\n\xef\xbb\xbfid,v\n3,4\n", rows=2, types=[I, I])
+
+
+class NumbersAsNamesTest(Case):
+    def test_quarters_below_years(self):
+        self.assert_says("Region,2019,2019,2020,2020\n,1,2,1,2\nNord,5,6,7,8\nSüd,5,6,7,9\n", header_rows=[1, 2], rows=2, types=[T, I, I, I, I], names=["Region", "2019 / 1", "2019 / 2", "2020 / 1", "2020 / 2"])
+        self.assert_says("Region,2019,2019,2020,2020\n,1,2,1,2\n,5,6,7,8\nSüd,5,6,7,9\n", header_rows=None, rows=3)
+
+    def test_nothing_but_years(self):
+        self.assert_says("1990,1991,1992\n1.5,2.5,3.5\n4.5,5.5,6.5\n7,8,9\n", header_row=1, rows=3, types=[N, N, N], names=["1990", "1991", "1992"])
+        self.assert_says("1990,1991,1992\n1991,1992,1993\n1992,1993,1994\n", header_row=None, rows=3)
+
+    def test_units_below_names(self):
+        self.assert_says("id,timestamp,temp,status\n-,UTC,°C,-\n1,2024-01-01 00:00:00,12.5,ok\n2,2024-01-01 00:01:00,12.6,ok\n", header_rows=[1, 2], rows=2, types=[I, DT, N, T])
 
 
 if __name__ == "__main__":
