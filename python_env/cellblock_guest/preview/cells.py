@@ -11,6 +11,10 @@ PANDAS_MISSING = frozenset(("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN"
 _ALSO_MISSING = frozenset(("-", "--", "---", "–", "—", ".", "..", "...", "…", "?", "??", "n.a.", "N.A.", "n.a", "N.d.", "n.d.", "N.D.", "k.A.", "k. A.", "s.d.", "missing",
                            "Missing", "MISSING", "(null)", "(blank)", "[null]", "NaT", "NAN", "Null", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!", "N/D", "n/d",
                            ":", "0000-00-00", "0000-00-00 00:00:00", "n/a.", "\\N"))
+# Words that are values among words, and stand for missing among numbers and dates; in small letters.
+MISSING_AMONG_NUMBERS = frozenset((
+    "na", "nil", "nul", "none", "undefined", "unknown", "unbekannt", "inconnu", "desconocido", "not available", "not applicable", "not known", "not reported", "no data", "no value", "nodata",
+    "keine angabe", "ohne angabe", "n.v.", "n.r.", "nd", "leer", "empty", "blank", "void", "vide", "tbd", "tba", "sin dato", "sin datos", "error", "#error", "fehler", "#fehler", "invalid"))
 _DIGIT = re.compile(r"[0-9]")
 _DURATION = re.compile(r"-?\d{1,4}:[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?\Z", re.A)
 _YES = "true yes ja oui si sì sí sim da tak wahr vrai verdadero vero verdadeiro waar on y t"

@@ -65,7 +65,20 @@ def gather(cells_of_column, name, position, limit):
         others = dict.fromkeys([*(others[int(number * step)] for number in range(limit - 2)), min(others), max(others)])
     for text in others:
         _sort(facts, text)
+    if facts.texts and (facts.plain or facts.numerals or facts.stamps) and all(text.casefold() in cells.MISSING_AMONG_NUMBERS for text in facts.texts):
+        _take_as_missing(facts, counts)
     return facts
+
+
+def _take_as_missing(facts, counts):
+    """Texts of a column that is numbers or dates otherwise."""
+    words = set(facts.texts)
+    for text, count in counts.items():
+        if text.strip() in words:
+            facts.spellings[text] += count
+            facts.missing += count
+            facts.values.pop(text.strip(), None)
+    facts.texts = []
 
 
 def _sort(facts, text):

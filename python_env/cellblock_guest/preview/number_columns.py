@@ -6,7 +6,8 @@ import re
 
 from . import bounds, habits as habits_of, numerals
 
-_NINES = re.compile(r"-?(?:9{2,}|9+\.9+|0?\.9{2,}|9{3,}\.0+)\Z|-0\d+\Z")
+_NINES = re.compile(r"-?(?:9{2,}|9+[.,]9+|0?[.,]9{2,}|9{3,}[.,]0+)\Z|-0\d+\Z")
+_FAR = 3  # times the largest of the others
 _EXPONENT = re.compile(r"\d[.,]?[eE][-+]?\d")
 _TIME_NAME = re.compile(r"time|date|stamp|created|updated|modified|epoch|(?:^|[_.])(?:t|ts|hc)$", re.I)
 
@@ -68,24 +69,29 @@ def _numbers(facts, decimal, thousands):
 
 
 def _find_sentinels(facts, numbers, notes):
-    """Values such as -9.99 and -999 that stand for missing: below (or far above) all others, and met again and again."""
+    """Values such as -9.99 and -999 that stand for missing: below (or far above) all others, and met again and again. Where they are less
+    often, or below negative values, only a note tells of them."""
     if facts.numerals and any(numeral.percent or numeral.currency for numeral in facts.numerals.values()):
         return
     total = sum(facts.values.values())
-    suspects = [text for text, count in facts.values.items() if count >= 3 and count >= 0.005 * total and _NINES.match(text) and text in numbers]
+    suspects = [text for text in facts.values if _NINES.match(text) and text in numbers]
     others = [value for text, value in numbers.items() if text not in suspects] if suspects else []
     if not others:
         return
     low, high = min(others), max(others)
+    far, perhaps = _FAR * max(abs(high), abs(low), 1), []
     for text in suspects:
-        value = numbers[text]
-        if value < 0 <= low or value >= 999 and value > 3 * max(abs(high), abs(low), 1):
+        value, count = numbers[text], facts.values[text]
+        if count >= 3 and count >= 0.005 * total and (value < 0 <= low or value >= 999 and value > far):
             facts.sentinels.add(text)
-            facts.spellings[text] += facts.values[text]
-            facts.missing += facts.values[text]
+            facts.spellings[text] += count
+            facts.missing += count
+        elif abs(value) > far and (value <= -99 or value >= 999 and count > 1):
+            perhaps.append(text)
     if facts.sentinels:
-        named = ", ".join(sorted(facts.sentinels))
-        notes.append(f"{named} is taken to stand for missing: it is met often and far from all other values.")
+        notes.append(f"{', '.join(sorted(facts.sentinels))} is taken to stand for missing: it is met often and far from all other values.")
+    if perhaps:
+        notes.append(f"{', '.join(sorted(perhaps)[:4])} perhaps stands for missing: no other value is near it. It counts as a value here, also in min and max.")
 
 
 def _note_spellings(facts, percent, odd, notes):

@@ -169,6 +169,28 @@ class CommentsTest(Case):
         self.assert_says(b"id,v\n1,2\n\xef\xbb\xbfid,v\n3,4\n", rows=2, types=[I, I])
 
 
+class MissingTest(Case):
+    def test_words_among_numbers(self):
+        words = ["NA", "N/A", "null", "Null", "None", "NaN", "-", "--", "?", "#N/A", "missing", "n/a", "", "  ", "nil", "unknown", " None ", "keine Angabe", "na", "k.A."]
+        answer = self.assert_says("id,v\n1,5\n" + "".join(f"{number},{word}\n" for number, word in enumerate(words, 2)) + "99,6.5\n", types=[I, N], rows=len(words) + 2)
+        self.assertEqual([answer["columns"][1][key] for key in ("missing", "min", "max", "distinct")], [len(words), 5, 6.5, 2])
+        self.assertEqual(self.assert_says("d,v\n2024-01-01,1\nunknown,2\n2024-02-01,3\n", types=[D, I])["columns"][0]["missing"], 1)
+
+    def test_they_are_values_among_words(self):
+        answer = self.assert_says("v,t\n5,unknown\nunknown,none\n6,b\n", types=[I, T])
+        self.assertEqual([column["missing"] for column in answer["columns"]], [1, 0])
+        self.assertEqual(read(answer["read_with"])["t"].tolist(), ["unknown", "none", "b"])
+
+    def test_numbers_that_perhaps_stand_for_missing(self):
+        for values, missing in ((["5", "-999", "7", "8"], 0), (["12.5", "-9999", "-3.5", "8", "-9999.0"], 0), (["5.5", "-999.0", "7.25", "-999.0", "-999.0"], 3)):
+            with self.subTest(values=values):
+                column = self.assert_says("id,v\n" + "".join(f"{number},{value}\n" for number, value in enumerate(values)))["columns"][1]
+                self.assertEqual(column["missing"], missing)
+                self.assertIn("taken to stand for missing" if missing else "perhaps stands for missing", column["note"])
+        self.assertEqual(self.assert_says("id;v\n1;5,5\n2;-999,0\n3;7,25\n4;-999,0\n5;9\n6;-999,0\n", types=[I, N])["columns"][1]["missing"], 3)
+        self.assertNotIn("note", self.described("id,v\n1,-999\n2,-1003\n3,-870\n")["columns"][1])
+
+
 class NumbersAsNamesTest(Case):
     def test_quarters_below_years(self):
         self.assert_says("Region,2019,2019,2020,2020\n,1,2,1,2\nNord,5,6,7,8\nSüd,5,6,7,9\n", header_rows=[1, 2], rows=2, types=[T, I, I, I, I], names=["Region", "2019 / 1", "2019 / 2", "2020 / 1", "2020 / 2"])
