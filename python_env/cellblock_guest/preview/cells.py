@@ -24,7 +24,7 @@ _LETTERS = frozenset("ytnf")
 
 
 def is_missing(text):
-    return text in PANDAS_MISSING or text in _ALSO_MISSING or text[0] == "*" and not text.strip("*")
+    return text in PANDAS_MISSING or text in _ALSO_MISSING or text[0] in "*#" and not text.strip(text[0]) and (text[0] == "*" or len(text) > 3)
 
 
 class Cell(str):

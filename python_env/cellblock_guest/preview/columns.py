@@ -13,6 +13,7 @@ _TRUTHS_MAX = 6  # spellings of yes and no
 _TEXT_SHARE = 0.9  # so many texts, and the rest is text too
 _DATE_NAME = re.compile(r"date|datum|data|fecha|tag|day|dia|jour", re.I)
 _PHONE = re.compile(r"\+\d{7,15}\Z")
+_FORMULA = re.compile(r'="[^"]*"\Z')
 _LABELS_MAX = 200  # different texts that may be labels
 _NO_LETTER_AT_END = re.compile(r"[.,;:!\s]+\Z")
 
@@ -80,13 +81,15 @@ def _kind(facts, notes):
 
 
 def _is_code(facts):
-    """Codes, some of which happen to be digits alone: of one length, or digits with leading zeros beside digits with a letter."""
-    if facts.stamps or any(" " in text for text in facts.texts[:1000]):
+    """Codes, some of which happen to be digits alone: of one length, or digits with leading zeros beside digits with other characters."""
+    if facts.stamps:
+        return False
+    if any(map(_has_leading_zero, facts.plain)) and all(cells.has_digit(text) and len(text) < 30 for text in facts.texts):
+        return True
+    if any(" " in text for text in facts.texts[:1000]):
         return False
     lengths = {len(text) for text in facts.values}
-    if len(lengths) == 1 and lengths <= set(range(2, 13)):
-        return True
-    return any(map(_has_leading_zero, facts.plain)) and all(cells.has_digit(text) and len(text) < 30 for text in facts.texts)
+    return len(lengths) == 1 and lengths <= set(range(2, 13))
 
 
 def _has_leading_zero(text):
@@ -137,6 +140,8 @@ def _describe_texts(facts, column, notes):
         column["leading_zeros"] = True
         notes.append("Digits with leading zeros: read as text, or the zeros are lost." + (" Padded with blanks: use .str.strip()." if facts.padding - {"bare"} else ""))
     facts.as_text = zeros or kind == "text" and not facts.texts and bool(facts.plain or facts.numerals)
+    if facts.texts and len(facts.texts) == len(values) and all(map(_FORMULA.match, facts.texts)):
+        notes.append('Texts as Excel is made to keep them, ="…": .str[2:-1] takes them out.')
     if kind == "text" and len(values) <= _LABELS_MAX:
         _note_variants(facts, notes)
 

@@ -20,7 +20,7 @@ _DATES = tuple(re.compile(pattern, re.A) for pattern in (
     r"(?P<y>\d{4})(?P<m>\d{2})(?P<d>\d{2})(?!\d)",
 ))
 _TIME = re.compile(
-    r"(?P<H>\d{1,2}):(?P<M>\d{2})(?::(?P<S>\d{2})(?P<f>[.,]\d{1,9})?)?(?P<p> ?[AaPp][Mm])?(?P<z> ?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})| [A-Z]{3,4})?\Z", re.A)
+    r"(?P<H>\d{1,2}):(?P<M>\d{2})(?::(?P<S>\d{2})(?P<f>[.,]\d{1,9})?)?(?P<p> ?[AaPp][Mm])?(?P<z> ?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})| [A-Z]{3,4}| (?:GMT|UTC)[+-]\d{1,2}(?::?\d{2})?)?\Z", re.A)
 _WEEKDAY = re.compile(r"(?P<w>(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}),? +", re.I)
 _START = re.compile(r"[\dA-Za-z]")
 

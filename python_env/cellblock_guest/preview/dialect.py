@@ -71,16 +71,16 @@ def _words(line):
     return next(csv.reader([" ".join(line.split())], delimiter=" "), [])
 
 
-def is_open_ended(text, dialect):
-    """Whether the text ends within quotes."""
+def quotes_fault(text, dialect):
+    """"open" when the text ends within quotes, "stray" when something stands behind closing ones, "" when all is well."""
     if not dialect.quote or dialect.spans or dialect.delimiter == WHITESPACE or len(text) > _PARSED_TWICE_MAX and text.count(dialect.quote) % 2 == 0:
-        return False
+        return ""
     try:
         for _ in csv.reader(io.StringIO(text, newline=""), strict=True, **dialect.options()):
             pass
     except csv.Error as error:
-        return "unexpected end" in str(error)
-    return False
+        return "open" if "unexpected end" in str(error) else "stray"
+    return ""
 
 
 def find(text, whole, preferred=""):

@@ -116,6 +116,8 @@ def _is_more_header(head, families, profile, at, block, is_apart):
     gaps = [index for index in range(len(profile)) if all(not _cell(head[above], index).strip() for above in block)]
     if not misfits:
         return not is_apart and _lacks_a_key(kinds, families[at + 1 :], profile) and bool(gaps) and set(gaps) <= set(words)
+    if not is_apart and len(block) > 1 and _lacks_a_key(kinds, families[at + 1 :], profile):
+        return True
     if all(_BRACKETS.match(row[index]) for index in words) or not is_apart and set(words) <= set(gaps):
         return True
     typed = sum(kind not in ("", "t") for kind in profile)

@@ -85,9 +85,9 @@ def _describe_sample(answer, sample, path, rows, suffix=""):
     text = decoding.text(sample.head, encoding, is_start=True)
     answer.update(encoding=encoding.name, has_bom=bool(encoding.mark), newline=decoding.newline(text))
     _note_bytes(answer, sample, encoding)
-    if not text.strip("\0 \t\r\n\x1a") and sample.whole:
+    if not text.strip("\0 \t\r\n\x1a,;|\"") and sample.whole:
         answer["kind"] = "empty"
-        bounds.add_note(answer, "There is nothing in the file but blanks and line ends.")
+        bounds.add_note(answer, "There is nothing in the file but blanks, line ends and delimiters.")
     elif json_files.looks_like(text, extension) and json_files.describe(answer, sample, encoding, path, rows, extension):
         pass
     elif not _describe_table(answer, sample, encoding, path, extension, rows, text):

@@ -13,6 +13,7 @@ COLUMNS_LOOKED_AT = 500
 _LONG = 25  # characters of a remark, rather than of a label
 _TOTALS = frozenset("total totals sum subtotal gesamt summe insgesamt totaal totale toplam итого 合計 合计".split()) | {"grand total"}
 _APART_ROWS = 5  # so far above a total may a blank row stand
+_DRAWN = re.compile(r"[-=_*+:|~. ]{3,}\Z")
 _RULER = re.compile(r"[\W_]{3,}\Z")  # --- or ***
 
 
@@ -52,8 +53,12 @@ def find(rows, tail=(), merged=()):
     if until > (header or [start])[-1]:
         header = [index for index in range((header or [start])[0], min(until + 1, len(head))) if counts[index]]
     first = max(header[-1], until) + 1 if header else start
-    if header and first < len(head) and counts[first] and all(_RULER.match(cell.strip()) for cell in head[first] if cell.strip()):
-        first += 1  # a line drawn below the names
+    if header and first < len(head) and _is_ruler(head[first], counts[first]):
+        first += 1
+    header = [index for index in header if not _is_ruler(head[index], counts[index])]
+    width = len(head[first]) if first < len(head) else 0
+    while len(header) > 1 and len(head[header[0]]) > width == len(head[header[1]]) and start <= header[0]:
+        start = header.pop(0) + 1  # what a logger says of itself, in more cells than the table has
     second = stacked.find(rows, first, [rows[index] for index in header])
     if second and stacked.are_pairs(rows[: second[0]], rows[second[1]]):
         return _shifted(find(rows[second[1] :], merged=[(top - second[1], bottom - second[1]) for top, bottom in merged]), second[1])
@@ -61,6 +66,11 @@ def find(rows, tail=(), merged=()):
         return dataclasses.replace(find(rows[: second[0]], merged=merged), second=second[1])
     labels = [index for index in range(start, header[0]) if counts[index] > 2] if header and behind is None else []
     return Layout(header, first, max(end, first), footer, labels)
+
+
+def _is_ruler(row, count):
+    """A line drawn below the names."""
+    return bool(count) and all(_DRAWN.match(cell.strip()) for cell in row if cell.strip())
 
 
 def _shifted(layout, by):
@@ -188,12 +198,12 @@ def names(header_rows, width):
 
 def labels(texts):
     """What pandas calls the columns: no empty names, none twice."""
-    result, used, given = [], set(), {text for text in texts if text}
-    for index, text in enumerate(texts):
-        name, number = text or f"Unnamed: {index}", 0
+    result, used, given = [text or f"Unnamed: {index}" for index, text in enumerate(texts)], set(), {text for text in texts if text}
+    for index in sorted(range(len(texts)), key=lambda index: not texts[index]):  # those that are given come first
+        name, number = result[index], 0
         while name in used or number and name in given:
             number += 1
-            name = f"{text}.{number}"
+            name = f"{result[index]}.{number}"
         used.add(name)
-        result.append(name)
+        result[index] = name
     return result

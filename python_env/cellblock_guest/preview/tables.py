@@ -12,6 +12,7 @@ ROWS_MAX = 300_000  # kept; of a small file with more of them the last ones are 
 TAIL_ROWS = 5000
 LEFT_OUT_MAX = 50  # lines that are left out one by one
 _KEYS_LOOKED_AT = 1000  # first cells
+_ZEROS_ALONE = re.compile(r"^\0+$", re.M)  # for pandas a row
 _LAST_LINE_END = re.compile(r"[\r\n][^\r\n]*\Z")
 EXTENSIONS = {"tsv": "\t", "tab": "\t", "psv": "|", "csv": ","}
 
@@ -51,16 +52,16 @@ def read(sample, encoding, preferred=""):
     """The table in a sample, whatever the text; whether it is one, its dialect's score tells."""
     text = decoding.text(sample.head, encoding, is_start=True)
     if "\0" in text:
-        text = text.replace("\0", "")
+        text = _ZEROS_ALONE.sub('""', text).replace("\0", "")
     ended = text.rstrip("\x1a") if sample.whole else text
     has_end_mark, text = len(ended) < len(text), ended
     if not sample.whole:
         text = _without_last_line(text)
     dialect = dialects.find(text, sample.whole, preferred)
-    is_open = dialects.is_open_ended(text, dialect) if sample.whole else False
-    if is_open and dialect.quote == '"':
-        dialect = _unquoted_if_better(text, dialect)
-        is_open = dialect.quote == '"'
+    fault = dialects.quotes_fault(text, dialect) if sample.whole else ""
+    if fault and dialect.quote == '"':
+        dialect = _unquoted_if_better(text, dialect, int(fault == "stray"))
+    is_open = fault == "open" and dialect.quote != ""
     behind = _Counted(maxlen=TAIL_ROWS)
     rows, lines = dialects.rows_of(text, dialect, ROWS_MAX, behind)
     if len(rows) > (1 if is_open else 2) and (not sample.whole or is_open):
@@ -138,14 +139,15 @@ def _without_last_line(text):
     return text[: max(0, len(text) - (1 << 20)) + found.start() + 1] if found else text
 
 
-def _unquoted_if_better(text, dialect):
-    """A quote that never ends swallows the rest: when the fields come out as evenly without quotes, it was none."""
+def _unquoted_if_better(text, dialect, more):
+    """A quote that never ends, or where no field does, swallows rows: when the fields come out as evenly without quotes, it was none.
+    more: rows that must be won."""
     plain = dataclasses.replace(dialect, quote="")
     with_quotes, _ = dialects.rows_of(text, dialect)
     without, _ = dialects.rows_of(text, plain)
     width = _usual_width(without)
     even = sum(len(row) == width for row in without)
-    return plain if even >= 0.98 * sum(1 for row in without if row) and len(without) >= len(with_quotes) else dialect
+    return plain if even >= 0.98 * sum(1 for row in without if row) and len(without) >= len(with_quotes) + more else dialect
 
 
 def _usual_width(rows):

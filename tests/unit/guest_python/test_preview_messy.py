@@ -204,5 +204,42 @@ class NumbersAsNamesTest(Case):
         self.assert_says("id,timestamp,temp,status\n-,UTC,°C,-\n1,2024-01-01 00:00:00,12.5,ok\n2,2024-01-01 00:01:00,12.6,ok\n", header_rows=[1, 2], rows=2, types=[I, DT, N, T])
 
 
+class ExportsTest(Case):
+    """What programs write besides the table."""
+
+    def test_what_a_logger_says_of_itself(self):
+        data = '"TOA5","CR1000","CR1000","12345","Std.32","CPU:prog","1234"\n"TIMESTAMP","RECORD","BattV"\n"TS","RN","Volts"\n"","","Min"\n'
+        data += "".join(f'"2024-01-01 00:0{minute}:00",{minute},12.{minute}\n' for minute in range(5))
+        self.assert_says(data, "f.dat", header_rows=[2, 3, 4], skipped_rows=1, rows=5, types=[DT, I, N], names=["TIMESTAMP / TS", "RECORD / RN", "BattV / Volts / Min"])
+
+    def test_lines_drawn_with_colons(self):
+        self.assert_says("|name|age|\n|:--|--:|\n|Anna|5|\n|Bob|7|\n", "f.csv", header_row=1, rows=2, names=["", "name", "age", ""])
+
+    def test_an_index_that_was_written_twice(self):
+        answer = self.assert_says(",Unnamed: 0,a\n0,0,1\n1,1,2\n", types=[I, I, I], rows=2)
+        self.assertEqual([column.get("label") for column in answer["columns"]], ["Unnamed: 0.1", None, None])
+
+    def test_telephone_numbers_in_several_spellings(self):
+        answer = self.assert_says("name,phone\nA,+49 30 123456\nB,(030) 123-456\nC,0301234567\n", types=[T, T])
+        self.assertEqual(read(answer["read_with"])["phone"].tolist()[2], "0301234567")
+
+    def test_marks_of_workbooks(self):
+        self.assertEqual(self.assert_says("id,v\n1,3.5\n2,########\n3,#VALUE!\n", types=[I, N])["columns"][1]["missing"], 2)
+        self.assertIn('.str[2:-1]', self.assert_says('id,code\n1,="00123"\n2,="00456"\n', types=[I, T])["columns"][1]["note"])
+
+    def test_nothing_but_delimiters(self):
+        self.assert_says(",,,\n,,,\n", kind="empty", read_with=None)
+
+    def test_a_line_of_zeros(self):
+        self.assert_says(b"id,name\n1,a\n\0\0\0\n2,b\n", rows=3, types=[I, T])
+
+    def test_a_quote_that_another_row_ends(self):
+        self.assert_says('id,text,v\n1,"open quote,5\n2,fine,6\n3,also "quoted" here,7\n', rows=3, quote=None, types=[I, T, I])
+        self.assert_says('id,text,v\n1,"two\nlines, and more",5\n2,"x" y,6\n', rows=2, quote='"', types=[I, T, I])
+
+    def test_times_of_forms(self):
+        self.assertIn("GMT+1", self.assert_says("Timestamp,v\n2024/01/05 3:04:05 PM GMT+1,1\n2024/01/06 11:04:05 AM GMT+1,2\n", types=[DT, I])["columns"][0]["note"])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -66,6 +66,11 @@ class WorkbookTest(Case):
         sheet = self.sheet([["Report"], [], ["id", "name", "v"], [1, "a", 2.5], [2, "b", 3.5], [3, "c", 4.5], [], ["Source: somewhere nice"]])
         self.assertEqual((sheet["header_row"], sheet["skipped_rows"], sheet["rows"], sheet["footer_rows"]), (3, 2, 3, 1))
 
+    def test_a_second_table_below_the_first(self):
+        sheet = self.sheet([["id", "name", "v"], [1, "a", 2.5], [2, "b", 3.5], [], ["Returns"], ["region", "total"], ["north", 10], ["south", 20]])
+        self.assertEqual((sheet["rows"], self.types(sheet), sheet["sampled"]), (2, ["integer", "text", "number"], False))
+        self.assertIn("seems to begin in row 6 (region, total)", sheet["notes"][0])
+
     def test_headers_over_several_rows(self):
         sheet = self.sheet([["Region", "2019", None, "2020", None], [None, "Q1", "Q2", "Q1", "Q2"], ["N", 1, 2, 3, 4], ["S", 5, 6, 7, 8]], merged=("A1:A2", "B1:C1", "D1:E1"))
         self.assertEqual((sheet["header_rows"], [column["name"] for column in sheet["columns"]]), ([1, 2], ["Region", "2019 / Q1", "2019 / Q2", "2020 / Q1", "2020 / Q2"]))
