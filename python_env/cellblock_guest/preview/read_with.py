@@ -118,15 +118,13 @@ class Columns:
             spellings = [spelling.lstrip() if spelled_bare else spelling for spelling in facts.spellings]
             wanted[facts] = [s for s in dict.fromkeys(spellings) if answers or s not in cells.PANDAS_MISSING]
         tokens = list(dict.fromkeys(token for spellings in wanted.values() for token in spellings))[:_LISTED_MAX]
-        if answers:
-            tokens = [token for token in tokens if token.strip() not in answers]
-            return {"keep_default_na": "False", "na_values": listed(map(quoted, dict.fromkeys(["", *tokens])))}
-        if not tokens:
-            return {}
+        found = {"keep_default_na": "False"} if answers else {}
+        if not tokens and not answers:
+            return found
         if any(self._is_value_elsewhere(token, facts) for facts, spellings in wanted.items() for token in spellings):
             chosen = {self.name(facts): listed(map(quoted, spellings)) for facts, spellings in wanted.items() if spellings}
-            return {"na_values": mapped(dict(list(chosen.items())[:_LISTED_MAX]))}
-        return {"na_values": listed(map(quoted, tokens))}
+            return {**found, "na_values": mapped(dict(list(chosen.items())[:_LISTED_MAX]))}
+        return {**found, "na_values": listed(map(quoted, dict.fromkeys(["", *tokens] if answers else tokens)))}
 
     def _is_value_elsewhere(self, token, owner):
         """A token that another column has as a proper value. pandas compares numbers by value: -01 is -1."""

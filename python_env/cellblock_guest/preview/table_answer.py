@@ -227,14 +227,14 @@ def _rows_arguments(arguments, answer, table, shape, of_columns):
         arguments["on_bad_lines"] = '"warn"'
     left_out = [index for index in range(layout.first, layout.end) if table.rows[index] == table.header()[0]] if shape.repeated and table.is_whole else []
     if table.comments and (table.has_marks or any(row[0].lstrip().startswith("#") for row in table.header()[:1])):
-        left_out = sorted({*left_out, *(index for index in table.comments if index < layout.end)})
+        left_out = sorted({*left_out, *(index for index in table.comments if index < layout.end or layout.second is None)})
     elif table.comments:
         arguments["comment"] = '"#"'
     if left_out and len(left_out) <= 2 * tables.LEFT_OUT_MAX:
         before = range(layout.first) if arguments.get("header") == "None" else [*range(skip), *range(layout.header[-1] + 1, layout.first)]
         arguments["skiprows"] = str([*before, *left_out])
-    if answer.get("newline") == "\r" and not table.dialect.spans and any(map(tables.is_blank, table.rows[:skip])) and "engine" not in of_columns:
-        arguments["lineterminator"] = '"\\r"'  # else pandas counts two line ends side by side as one
+    if answer.get("newline") == "\r" and not table.dialect.spans and "engine" not in {**arguments, **of_columns}:
+        arguments["lineterminator"] = '"\\r"'  # else pandas joins rows where a line is empty or begins with a blank
     if table.is_whole and (table.is_open_ended or table.has_end_mark or not all(map(tables.is_blank, table.rows[layout.end :]))):
         arguments["nrows"] = str(len(shape.data))
         if table.is_open_ended and not shape.data:

@@ -109,7 +109,8 @@ def _leave_out_comments(table, text):
 
     comments = [index for index in marked if is_comment(table.rows[index])]
     before = sum(cell.count("#") for row in [*table.rows[:start], *(table.rows[index] for index in comments)] for cell in row)
-    table.has_marks = before != text.count("#")
+    parts = [row for row in [*table.middle, *table.tail] if not is_comment(row)]
+    table.has_marks = before != text.count("#") or any("#" in cell for row in parts for cell in row)
     if table.has_marks and (len(comments) > LEFT_OUT_MAX or not table.is_whole):
         return
     for index in comments:
@@ -119,7 +120,7 @@ def _leave_out_comments(table, text):
 
 
 def _is_marked(row):
-    return bool(row) and row[0].lstrip()[:1] == "#"
+    return bool(row) and row[0].lstrip()[:1] == "#" and not cells.is_missing(row[0].strip())  # such as #N/A
 
 
 class _Counted(collections.deque):

@@ -15,7 +15,7 @@ WORDS = {
     "cp1251": "Москва Казань Новосибирск Екатеринбург Самара Владивосток Петербург".split(),
 }
 DATE_FORMATS = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%b-%Y", "%Y/%m/%d", "%d-%b-%y", "%b %d, %Y")
-MISSING = ("", "NA", "-", "n/a", "?", "NULL", "***")
+MISSING = ("", "NA", "-", "n/a", "?", "NULL", "***", "Null", "#N/A")
 
 
 class Table:
@@ -36,6 +36,7 @@ class Table:
         self.has_header = chance.random() < 0.85
         self.preamble = chance.choice((0, 0, 0, 1, 3)) if self.has_header else 0
         self.footer = chance.choice((0, 0, 0, 1, 2)) if self.rows > 5 else 0
+        self.has_comments = chance.random() < 0.2 and self.rows > 5
         self.date_format = chance.choice(DATE_FORMATS)
         kinds = ["integer", "number", "text", *chance.choices(("integer", "number", "text", "date", "code", "boolean", "amount", "percent"), k=chance.randint(1, 6))]
         chance.shuffle(kinds)
@@ -97,7 +98,10 @@ class Table:
             out.write(("Report of the department" if number == 0 else "" if number == 1 else "all values as of May") + self.newline)
         if self.has_header:
             writer.writerow(self.names)
-        writer.writerows(zip(*self.columns))
+        for number, row in enumerate(zip(*self.columns)):
+            writer.writerow(row)
+            if self.has_comments and number % 7 == 2:
+                out.write(("# checked by hand" if number % 2 else "#") + self.newline)
         for number in range(self.footer):
             out.write(("Source: the department of numbers and other things" if number == 0 else "* provisional values of the last year") + self.newline)
         return out.getvalue().encode(self.encoding)

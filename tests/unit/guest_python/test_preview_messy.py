@@ -160,6 +160,10 @@ class CommentsTest(Case):
         self.assertEqual(self.assert_says("tag,n\n#blue,1\n#red,2\ngreen,3\n", rows=3, types=[T, I])["notes"], [])
         self.assert_says("tag\n#blue\n#red\ngreen\n", rows=3, types=[T])
 
+    def test_errors_of_workbooks_are_no_comments(self):
+        answer = self.assert_says("v,w\n1,2\n# note\n#N/A,3\n4,5\n#DIV/0!,6\n", rows=4, types=[I, I])
+        self.assertEqual((answer["columns"][0]["missing"], read(answer["read_with"])["w"].tolist()), (2, [2, 3, 5, 6]))
+
     def test_comments_in_a_large_file(self):
         rows = "".join(f"{number},{number % 7}\n" for number in range(100_000))
         answer = self.assert_says("id,v\n" + f"{rows}# again\n" * 12, types=[I, I], sampled=True)
@@ -175,6 +179,10 @@ class MissingTest(Case):
         answer = self.assert_says("id,v\n1,5\n" + "".join(f"{number},{word}\n" for number, word in enumerate(words, 2)) + "99,6.5\n", types=[I, N], rows=len(words) + 2)
         self.assertEqual([answer["columns"][1][key] for key in ("missing", "min", "max", "distinct")], [len(words), 5, 6.5, 2])
         self.assertEqual(self.assert_says("d,v\n2024-01-01,1\nunknown,2\n2024-02-01,3\n", types=[D, I])["columns"][0]["missing"], 1)
+
+    def test_a_value_of_one_column_is_missing_in_another(self):
+        answer = self.assert_says("drug,day\nNone,2024-01-01\nA,None\n,2024-01-02\nB,2024-01-03\n", types=[T, D])
+        self.assertEqual([column["missing"] for column in answer["columns"]], [1, 1])
 
     def test_they_are_values_among_words(self):
         answer = self.assert_says("v,t\n5,unknown\nunknown,none\n6,b\n", types=[I, T])
@@ -236,6 +244,9 @@ class ExportsTest(Case):
     def test_a_quote_that_another_row_ends(self):
         self.assert_says('id,text,v\n1,"open quote,5\n2,fine,6\n3,also "quoted" here,7\n', rows=3, quote=None, types=[I, T, I])
         self.assert_says('id,text,v\n1,"two\nlines, and more",5\n2,"x" y,6\n', rows=2, quote='"', types=[I, T, I])
+
+    def test_rows_that_begin_with_a_blank_in_an_old_macs_file(self):
+        self.assert_says("v|w\r1|2\r |3\r\r4|5\r", rows=3, types=[I, I], newline="\r")
 
     def test_times_of_forms(self):
         self.assertIn("GMT+1", self.assert_says("Timestamp,v\n2024/01/05 3:04:05 PM GMT+1,1\n2024/01/06 11:04:05 AM GMT+1,2\n", types=[DT, I])["columns"][0]["note"])
