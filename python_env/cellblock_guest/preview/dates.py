@@ -7,17 +7,19 @@ import re
 CHARACTERS_MAX = 48
 _MONTHS = {name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
 _LONG_MONTHS = {name: number for number, name in enumerate("january february march april may june july august september october november december".split(), 1)}
+_YEAR_AND_MONTH, _COMPACT = "%Y{s}%m", "%Y%m%d"
 _MONTH = r"(?P<month>[A-Za-z]{3,9})\.?"
-_DATES = tuple(re.compile(pattern, re.A) for pattern in (
-    r"(?P<y>\d{4})(?P<s>[-/.])(?P<m>\d{1,2})(?P=s)(?P<d>\d{1,2})",
-    r"(?P<a>\d{1,2})(?P<s>[-/.])(?P<b>\d{1,2})(?P=s)(?P<y>\d{4}|\d{2})(?!\d)",
-    rf"(?P<d>\d{{1,2}})(?P<s>[-/ ]|\. ?){_MONTH}(?P<s2>[-/ ]|, )(?P<y>\d{{4}}|\d{{2}})(?![\d:])",
-    rf"{_MONTH}(?P<s> )(?P<d>\d{{1,2}})(?P<s2>,? )(?P<y>\d{{4}})",
-    rf"(?P<y>\d{{4}})(?P<s>[- /]){_MONTH}(?P=s)(?P<d>\d{{1,2}})",
-    rf"{_MONTH}(?P<s>[- /])(?P<y>\d{{4}}|(?<=-)\d{{2}})(?!\d)",
-    r"(?P<y>\d{4})(?P<s>[-/])(?P<m>\d{1,2})(?!\d)",
-    r"(?P<m>\d{1,2})(?P<s>/)(?P<y>\d{4})(?!\d)",
-    r"(?P<y>\d{4})(?P<m>\d{2})(?P<d>\d{2})(?!\d)",
+# Patterns, and the format of what matches: s and s2 stand for what separates, month for its name, y for a year of two or four digits.
+_DATES = tuple((re.compile(pattern, re.A), layout) for pattern, layout in (
+    (r"(?P<y>\d{4})(?P<s>[-/.])(?P<m>\d{1,2})(?P=s)(?P<d>\d{1,2})", "%Y{s}%m{s}%d"),
+    (r"(?P<a>\d{1,2})(?P<s>[-/.])(?P<b>\d{1,2})(?P=s)(?P<y>\d{4}|\d{2})(?!\d)", "{{0}}{s}{{1}}{s}{y}"),
+    (rf"(?P<d>\d{{1,2}})(?P<s>[-/ ]|\. ?){_MONTH}(?P<s2>[-/ ]|, )(?P<y>\d{{4}}|\d{{2}})(?![\d:])", "%d{s}{month}{s2}{y}"),
+    (rf"{_MONTH}(?P<s> )(?P<d>\d{{1,2}})(?P<s2>,? )(?P<y>\d{{4}})", "{month}{s}%d{s2}%Y"),
+    (rf"(?P<y>\d{{4}})(?P<s>[- /]){_MONTH}(?P=s)(?P<d>\d{{1,2}})", "%Y{s}{month}{s}%d"),
+    (rf"{_MONTH}(?P<s>[- /])(?P<y>\d{{4}}|(?<=-)\d{{2}})(?!\d)", "{month}{s}{y}"),
+    (r"(?P<y>\d{4})(?P<s>[-/])(?P<m>\d{1,2})(?!\d)", _YEAR_AND_MONTH),
+    (r"(?P<m>\d{1,2})(?P<s>/)(?P<y>\d{4})(?!\d)", "%m{s}%Y"),
+    (r"(?P<y>\d{4})(?P<m>\d{2})(?P<d>\d{2})(?!\d)", _COMPACT),
 ))
 _TIME = re.compile(
     r"(?P<H>\d{1,2}):(?P<M>\d{2})(?::(?P<S>\d{2})(?P<f>[.,]\d{1,9})?)?(?P<p> ?[AaPp][Mm])?(?P<z> ?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})| [A-Z]{3,4}| (?:GMT|UTC)[+-]\d{1,2}(?::?\d{2})?)?\Z", re.A)
@@ -64,9 +66,9 @@ def read(text):
     if weekday:
         at = weekday.end()
         layout = ("%a" if len(weekday["w"]) == 3 else "%A") + text[weekday.end("w") : at]
-    for number, pattern in enumerate(_DATES):
+    for pattern, form in _DATES:
         found = pattern.match(text, at)
-        if found and _take_date(stamp, number, found):
+        if found and _take_date(stamp, form, found):
             at = found.end()
             break
     else:
@@ -87,38 +89,19 @@ def read(text):
     return stamp if stamp.is_valid() else None
 
 
-def _take_date(stamp, number, found):
+def _take_date(stamp, form, found):
     part = found.groupdict()
-    month, year = part.get("month"), part["y"]
-    if month is not None:
-        stamp.month = _MONTHS.get(month.lower()) or _LONG_MONTHS.get(month.lower())
-        if stamp.month is None:
-            return False
-        named = "%b" if len(month) == 3 else "%B"
-        named += "." if found.end("month") < len(found.string) and found.string[found.end("month")] == "." else ""
-    else:
-        named = "%m"
-        stamp.month = int(part["m"]) if part.get("m") else None
+    name, year, gap = part.get("month"), part["y"], part.get("s")
+    number = _MONTHS.get(name.lower()) or _LONG_MONTHS.get(name.lower()) if name else part.get("m")
+    if name and number is None:
+        return False
+    stamp.month = number and int(number)
     stamp.year = int(year) if len(year) == 4 else int(year) + (2000 if int(year) < 69 else 1900)
-    stamp.day = int(part["d"]) if part.get("d") else None
-    years, gap = ("%Y" if len(year) == 4 else "%y"), part.get("s") or ""
-    second_gap = part.get("s2") or gap
-    if number == 0:
-        stamp.layout = f"%Y{gap}%m{gap}%d"
-    elif number == 1:
-        stamp.first, stamp.second = int(part["a"]), int(part["b"])
-        stamp.layout = f"{{0}}{gap}{{1}}{gap}{years}"
-    elif number == 2:
-        stamp.layout = f"%d{gap}{named}{second_gap}{years}"
-    elif number == 3:
-        stamp.layout = f"{named}{gap}%d{second_gap}%Y"
-    elif number == 4:
-        stamp.layout = f"%Y{gap}{named}{gap}%d"
-    elif number == 8:
-        stamp.layout, stamp.is_compact = "%Y%m%d", True
-    else:
-        stamp.layout = f"%Y{gap}%m" if number == 6 else f"{named}{gap}{years}"
-        stamp.may_be_span = number == 6 and (stamp.year + 1) % 100 == stamp.month
+    stamp.day, stamp.first, stamp.second = (part.get(key) and int(part[key]) for key in "dab")
+    named = name and ("%b" if len(name) == 3 else "%B") + "." * (found.string[found.end("month") : found.end("month") + 1] == ".")
+    stamp.layout = form.format(s=gap, s2=part.get("s2"), month=named, y="%Y" if len(year) == 4 else "%y")
+    stamp.is_compact = form == _COMPACT
+    stamp.may_be_span = form == _YEAR_AND_MONTH and (stamp.year + 1) % 100 == stamp.month
     return 1000 <= stamp.year <= 2999
 
 

@@ -1,6 +1,7 @@
 # Reads xlsx workbooks within limits: openpyxl parses the small parts, and the sheets row by row until enough is seen. Jailed worker;
 # the file is hostile: parts that unpack to much, one endless row, dimensions that lie.
 
+import functools
 import re
 import time
 import warnings
@@ -149,14 +150,14 @@ def _read_sheet(reader, target, strings, sheet, cells_left, deadline, scan):
     with reader.archive.open(target) as stream:  # what the sheet says of itself may be wrong, and is told as an estimate
         found = _DIMENSION.search(stream.read(4096))
         sheet.total = int(found[1]) if found else None
-    formats = _Formats(workbook)
+    format_of = _formats(workbook)
     with reader.archive.open(target) as stream:
         rows = _Rows(stream, SHEET_BYTES_MAX)
         parser = WorkSheetParser(rows, strings, data_only=True, epoch=workbook.epoch, date_formats=workbook._date_formats, timedelta_formats=workbook._timedelta_formats)
         try:
             for number, row in parser.parse():
                 count += len(row)
-                if not _add_row(sheet, number, row, formats):
+                if not _add_row(sheet, number, row, format_of):
                     break
                 if len(sheet.rows) >= ROWS_MAX or count >= cells_left or time.process_time() > deadline and len(sheet.rows) >= ROWS_MIN:
                     sheet.is_whole = False
@@ -173,7 +174,7 @@ def _read_sheet(reader, target, strings, sheet, cells_left, deadline, scan):
     return count
 
 
-def _add_row(sheet, number, row, formats):
+def _add_row(sheet, number, row, format_of):
     """False when the row stands too far below the others: what follows is not read."""
     if number - 1 > len(sheet.rows) + GAP_ROWS_MAX:
         if any(cell["value"] is not None for cell in row):
@@ -187,30 +188,24 @@ def _add_row(sheet, number, row, formats):
             continue
         while len(values) < cell["column"] - 1:
             values.append(typed.EMPTY)
-        values.append(typed.EMPTY if cell["value"] is None else typed.cell_of(cell["value"], formats.of(cell["style_id"])))
+        values.append(typed.EMPTY if cell["value"] is None else typed.cell_of(cell["value"], format_of(cell["style_id"])))
     sheet.rows.append(values)
     return True
 
 
-class _Formats:
-    """Number formats by style."""
+def _formats(workbook):
+    """A function that gives a style's number format."""
+    from openpyxl.styles.numbers import BUILTIN_FORMATS, BUILTIN_FORMATS_MAX_SIZE
 
-    def __init__(self, workbook):
-        self._workbook, self._known = workbook, {}
-
-    def of(self, style):
-        if style not in self._known:
-            self._known[style] = self._find(style)
-        return self._known[style]
-
-    def _find(self, style):
-        from openpyxl.styles.numbers import BUILTIN_FORMATS, BUILTIN_FORMATS_MAX_SIZE
-
+    @functools.cache
+    def find(style):
         try:
-            number = self._workbook._cell_styles[style].numFmtId
-            return BUILTIN_FORMATS.get(number, "") if number < BUILTIN_FORMATS_MAX_SIZE else self._workbook._number_formats[number - BUILTIN_FORMATS_MAX_SIZE][:100]
+            number = workbook._cell_styles[style].numFmtId
+            return BUILTIN_FORMATS.get(number, "") if number < BUILTIN_FORMATS_MAX_SIZE else workbook._number_formats[number - BUILTIN_FORMATS_MAX_SIZE][:100]
         except (IndexError, AttributeError):
             return ""
+
+    return find
 
 
 class _Scan:
