@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -115,6 +116,22 @@ absl::Status InitializePython(const InterpreterOptions& options) {
   return absl::OkStatus();
 }
 
+// While the session's own interpreter is asked what it holds, none of what the session hung into it may run: its trace and profile
+// functions, and what a collection would call, finalizers and gc.callbacks. Raises no audit event, as sys.setprofile() would.
+class NothingOfTheSessions {
+ public:
+  NothingOfTheSessions() : collects_(PyGC_Disable() != 0) { PyThreadState_EnterTracing(PyThreadState_Get()); }
+  ~NothingOfTheSessions() {
+    PyThreadState_LeaveTracing(PyThreadState_Get());
+    if (collects_) PyGC_Enable();
+  }
+  NothingOfTheSessions(const NothingOfTheSessions&) = delete;
+  NothingOfTheSessions& operator=(const NothingOfTheSessions&) = delete;
+
+ private:
+  const bool collects_;
+};
+
 }  // namespace
 
 struct Interpreter::State {
@@ -212,6 +229,8 @@ absl::Status Interpreter::StartSession(const wire::StartSession& start, Emit emi
 absl::StatusOr<wire::CellDone> Interpreter::RunCell(const wire::ExecuteCell& cell) {
   wire::CellDone done;
   absl::Status status = Guard("run a cell", [&] {
+    std::optional<NothingOfTheSessions> only_ours;
+    if (cell.inspect == "variables") only_ours.emplace();
     py::dict options;
     options["file_name"] = cell.file_name;
     options["arguments"] = cell.arguments;
@@ -240,6 +259,7 @@ void Interpreter::WaitUnlocked(const std::function<void()>& wait) {
 }
 
 void Interpreter::ClearInterrupts() {
+  const NothingOfTheSessions only_ours;  // the handler is ours and Python: not to be traced, nor to set a collection off
   if (PyErr_CheckSignals() != 0) PyErr_Clear();
 }
 

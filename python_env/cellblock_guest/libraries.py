@@ -6,7 +6,7 @@ import os
 import sys
 import types
 
-from . import environment, figures, imports, session
+from . import environment, figures, imports, session, tables
 
 _OPTIONS = {"table_width": 240, "table_columns": 100}
 
@@ -21,7 +21,10 @@ def install(shell):
     imports.after("matplotlib._pylab_helpers", _figure_registry)
     imports.after("matplotlib.backend_bases", _backend_bases)
     imports.after("matplotlib_inline.backend_inline", _inline_backend)
-    imports.after("pandas", _pandas)
+    imports.after("numpy", tables.learn_numpy)
+    imports.after("pandas", _pandas_imported)
+    imports.after("polars", tables.learn_polars)
+    imports.after("pyarrow", tables.learn_arrow)
     imports.after("plotly.io._renderers", _plotly)
     imports.after("tqdm.std", _tqdm)
     imports.after("tqdm.notebook", _tqdm_notebook)
@@ -118,6 +121,11 @@ def _select_figure_formats(shell, formats, **kwargs):
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------------------
+
+
+def _pandas_imported(pandas):
+    _pandas(pandas)
+    tables.learn_pandas(pandas)
 
 
 def _pandas(pandas):

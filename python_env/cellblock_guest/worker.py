@@ -8,11 +8,12 @@ import threading
 from . import environment, errors, inspection, interrupts, libraries, own_builtins, processes, reseed, runner, session, streams, values, zygote
 
 _runner = None
+_namespace = _hidden = None  # of the shell, as it was made: its attributes are the user's to replace
 
 
 def start(emit, options):
     """Makes this process a session of its own: fresh randomness, streams, environment and an empty namespace."""
-    global _runner
+    global _runner, _namespace, _hidden
     session.current.emit_function = emit
     session.current.options = dict(options)
     shell = zygote.shell()
@@ -27,7 +28,7 @@ def start(emit, options):
         sys.path.insert(0, "")  # modules that were uploaded to the workspace
     shell.history_manager.dir_hist[:] = [os.getcwd()]
     threading.excepthook = errors.thread_excepthook
-    _runner = runner.Runner(shell)
+    _runner, _namespace, _hidden = runner.Runner(shell), shell.user_ns, shell.user_ns_hidden
     interrupts.install()
 
 
@@ -66,18 +67,22 @@ def run(code, options):
 
 def _inspect(question, argument):
     """Answers a question between two cells; nothing of it stays in the namespace, the history or the counters."""
-    status = "ok"
+    done = {"status": "ok", "exit_code": None, "threads": 0}
     try:
+        if question == "variables":
+            inspection.list_variables(_namespace, _hidden)
+            return done
         session.current.in_call = True
-        inspection.run(question, argument, _runner.shell)
+        inspection.run(question, argument)
     except BaseException as error:
-        status = _salvage(error)
+        session.current.in_call = True
+        done["status"] = _salvage(error)
     try:
         streams.flush_all()
         session.end_call()
     except BaseException:
         session.current.in_call = False
-    return {"status": status, "exit_code": None, "threads": 0}
+    return done
 
 
 def _salvage(error):

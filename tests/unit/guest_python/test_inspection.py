@@ -2,21 +2,22 @@
 
 import builtins
 import json
-import types
 import unittest
 from unittest import mock
 
 import support
 
 support.zygote()
-from cellblock_guest import inspection  # noqa: E402
+from cellblock_guest import inspection, session  # noqa: E402
 
 
 def asked(question, argument, namespace=None):
     """The answer as the supervisor gets it."""
-    shell = types.SimpleNamespace(user_ns=namespace or {}, user_ns_hidden={})
-    with mock.patch.object(inspection.session, "emit") as emit:
-        inspection.run(question, argument, shell)
+    with mock.patch.object(session.current, "emit_function") as emit:
+        if question == "variables":
+            inspection.list_variables(namespace, {})
+        else:
+            inspection.run(question, argument)
     (kind, fields), _ = emit.call_args
     (mime, data, _), = fields["mime"]
     assert (kind, mime) == ("result", "application/json")
@@ -51,7 +52,8 @@ class InspectionTest(unittest.TestCase):
             self.assertIs(builtins.min, mine)
 
     def test_variables_are_listed_still(self):
-        self.assertEqual([entry["name"] for entry in asked("variables", "", {"x": 1})["variables"]], ["x"])
+        answer = asked("variables", "", {"x": 1, "ü": "\ud800\n\"", "t": {"a": 1.5}})
+        self.assertEqual([entry["name"] for entry in answer["variables"]], ["x", "ü", "t"])
         with self.assertRaises(ValueError):
             asked("nothing", "")
 
