@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include <algorithm>
 #include <atomic>
@@ -192,7 +193,7 @@ class Server {
     constexpr int64_t kOfASession = 20, kOfTheServer = 200;
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_max == RLIM_INFINITY) return options_.sessions_max;
-    return std::max<int64_t>(0, (static_cast<int64_t>(limit.rlim_max) - kOfTheServer - options_.calls_max) / kOfASession);
+    return std::max<int64_t>(0, (static_cast<int64_t>(limit.rlim_max) - kOfTheServer) / (kOfASession + 1));  // and a connection
   }
 
   absl::Status PrepareAccess() {
@@ -322,8 +323,15 @@ class Server {
 
   bool IsReady(std::string* why) {
     std::lock_guard<std::mutex> lock(ready_mutex_);
-    *why = warm_ ? why_not_ready_ : "the first interpreter is being started";
+    *why = !warm_ ? "the first interpreter is being started" : !why_not_ready_.empty() ? why_not_ready_ : HasRoom() ? "" : "the disk of the state folder is full";
     return why->empty();
+  }
+
+  // Calls are noted before they are answered; a journal without room for a few takes none.
+  bool HasRoom() const {
+    constexpr uint64_t kEnoughBytes = uint64_t{16} << 20;
+    struct statvfs info;
+    return statvfs(state_.c_str(), &info) != 0 || uint64_t{info.f_bavail} * info.f_frsize >= kEnoughBytes;
   }
 
   void OnSignal(int signal) {

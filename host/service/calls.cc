@@ -112,7 +112,7 @@ absl::StatusOr<Service::Accepted> Service::Accept(const Request& request, absl::
   entry.language = std::string(LanguageName(wanted.language));
   entry.code = wanted.code;
   entry.accepted_at = running.accepted_at;
-  const absl::Status written = journal_.AddExecution(entry);
+  const absl::Status written = StoreStatus(journal_.AddExecution(entry));
   running.written = written.ok();
   if (written.ok()) return accepted;
   live->Leave(running.ticket);

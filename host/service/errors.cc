@@ -40,6 +40,11 @@ absl::Status Error(absl::StatusCode kind, absl::string_view code, absl::string_v
   return status;
 }
 
+absl::Status StoreStatus(const absl::Status& status) {
+  if (!absl::IsResourceExhausted(status)) return status;
+  return Error(status.code(), "store_full", absl::StrCat("nothing was started: the server cannot note it (", std::string(status.message()), "); its operator must make room in the state folder"), absl::Seconds(10));
+}
+
 absl::Status WithCode(const absl::Status& status, absl::string_view code) {
   if (status.ok() || status.GetPayload(kCode).has_value()) return status;
   return Error(status.code(), code, status.message());

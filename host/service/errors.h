@@ -16,6 +16,8 @@ namespace cellblock::service {
 absl::Status Error(absl::StatusCode kind, absl::string_view code, absl::string_view message, std::optional<absl::Duration> retry_after = std::nullopt);
 
 // The same error with a code, unless it has one.
+// What the journal could not take for want of room is no limit of the caller's: store_full.
+absl::Status StoreStatus(const absl::Status& status);
 absl::Status WithCode(const absl::Status& status, absl::string_view code);
 
 // Of an error without a code, one that follows from its kind.

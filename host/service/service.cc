@@ -150,6 +150,7 @@ absl::StatusOr<std::string> Service::Claim(const Request& request, absl::string_
   if (absl::IsFailedPrecondition(claimed.status())) {
     return Error(absl::StatusCode::kInvalidArgument, "idempotency_key_reused", "the idempotency key was used for another request; a key stands for one request, sent again unchanged");
   }
+  if (!claimed.ok()) return StoreStatus(claimed.status());
   return claimed;
 }
 
@@ -205,7 +206,7 @@ absl::StatusOr<SessionInfo> Service::MakeSession(const Request& request, const N
   entry.policy = wanted.policy;
   entry.metadata_json = wanted.metadata_json;
   entry.created_at = absl::Now();
-  CELLBLOCK_RETURN_IF_ERROR(journal_.AddSession(entry));
+  CELLBLOCK_RETURN_IF_ERROR(StoreStatus(journal_.AddSession(entry)));
   const SessionFacts facts = {id, token.name, wanted.policy};
   const LivePtr live = std::make_shared<LiveSession>(facts, wanted.metadata_json, terms, entry.created_at, std::move(session));
   SessionInfo info = Describe(*live);  // as it is made: whoever learns of it sees it so

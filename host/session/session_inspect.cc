@@ -85,6 +85,9 @@ absl::StatusOr<std::string> SessionImpl::PreviewFile(absl::string_view path, int
   worker.reset();
   KillOthers();
   if (!answer.ok() && memory.killed) return absl::AbortedError("the session gave no answer: it has not enough memory left (limits.memory) for a look into this file");
+  if (!answer.ok() && record.session_state == SessionState::kGone) {  // which is the helper's: what its reason says of variables is not so
+    return absl::AbortedError(absl::StrCat("the session gave no answer: the process that looked into the file was ended (", std::string(CallStatusName(record.status)), "); the session itself goes on as it was"));
+  }
   return answer;
 }
 

@@ -19,7 +19,7 @@ struct CodeStatus {
 // Codes whose HTTP status does not follow from the kind of error.
 constexpr CodeStatus kByCode[] = {
     {"session_expired", 410}, {"session_closed", 410}, {"session_died", 410}, {"session_ended", 410}, {"file_too_large", 413},
-    {"workspace_full", 507}, {"shared_files_full", 507},  {"body_too_large", 413}, {"idempotency_key_reused", 422}, {"not_a_file", 409}, {"artifact_not_kept", 410},
+    {"workspace_full", 507}, {"shared_files_full", 507}, {"store_full", 507}, {"body_too_large", 413}, {"idempotency_key_reused", 422}, {"not_a_file", 409}, {"artifact_not_kept", 410},
 };
 
 }  // namespace

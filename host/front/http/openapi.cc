@@ -16,6 +16,7 @@ namespace {
 
 constexpr absl::string_view kSchemas = R"json({
 "Problem":{"type":"object","required":["type","title","status","code","detail","request_id"],"properties":{"type":{"type":"string"},"title":{"type":"string"},"status":{"type":"integer"},"code":{"type":"string","description":"stable; what a program acts on"},"detail":{"type":"string","description":"what happened, by which rule or limit, and what to do"},"request_id":{"type":"string"}}},
+"Detached":{"type":"object","required":["execution_id"],"properties":{"execution_id":{"type":"string"}}},
 "NewSession":{"type":"object","additionalProperties":false,"properties":{"policy":{"type":"string","default":"default"},"env":{"type":"object","additionalProperties":{"type":"string"}},"seed":{"type":"integer","minimum":0},"idle_timeout_seconds":{"type":"number","exclusiveMinimum":0},"max_life_seconds":{"type":"number","exclusiveMinimum":0},"metadata":{"type":"object"},"attach":{"$ref":"#/components/schemas/Attach"}}},
 "Session":{"type":"object","required":["id","state","policy","created_at","metadata"],"properties":{"id":{"type":"string"},"state":{"enum":["idle","busy","no_interpreter","closed","expired","died"]},"policy":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"metadata":{"type":"object"},"last_used_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"},"life_ends_at":{"type":"string","format":"date-time"},"idle_timeout_seconds":{"type":"number"},"calls":{"type":"integer"},"waiting":{"type":"integer"},"layers":{"type":"array","items":{"$ref":"#/components/schemas/Layer"}},"ended_at":{"type":"string","format":"date-time"},"reason":{"type":"string"}}},
 "Attach":{"type":"object","description":"read-only files: a path in the workspace, and the name of the shared file that is read there","additionalProperties":{"type":"string"}},
@@ -79,6 +80,8 @@ void WriteContent(render::JsonWriter& json, absl::string_view type, absl::string
   json.EndObject();
 }
 
+bool HasRanges(const Route& route) { return route.operation == "getFile" || route.operation == "getArtifact"; }
+
 void WriteReplies(render::JsonWriter& json, const Route& route) {
   json.Key("responses");
   json.BeginObject();
@@ -100,8 +103,20 @@ void WriteReplies(render::JsonWriter& json, const Route& route) {
   if (route.operation == "execute") {
     json.Key("202");
     json.BeginObject();
-    json.Member("description", "detached: {\"execution_id\": …}");
+    json.Member("description", "detached: Location tells where its record will be");
+    json.Key("content");
+    json.BeginObject();
+    WriteContent(json, "application/json", "Detached");
     json.EndObject();
+    json.EndObject();
+  }
+  if (HasRanges(route)) {
+    for (const auto& [status, description] : {std::pair<const char*, const char*>{"206", "the part that Range names"}, {"304", "not changed: If-None-Match names its ETag"}, {"416", "Range lies beyond its end"}}) {
+      json.Key(status);
+      json.BeginObject();
+      json.Member("description", description);
+      json.EndObject();
+    }
   }
   json.Key("default");
   json.BeginObject();
@@ -125,6 +140,9 @@ void WriteOperation(render::JsonWriter& json, const Route& route) {
   if (route.operation == "listSessions" || route.operation == "listArtifacts") {
     WriteParameter(json, "limit", "query", "integer");
     WriteParameter(json, "cursor", "query", "string");
+  }
+  if (HasRanges(route)) {
+    for (const char* name : {"Range", "If-Range", "If-None-Match"}) WriteParameter(json, name, "header", "string");
   }
   if (route.operation == "previewFile") WriteParameter(json, "rows", "query", "integer");
   if (route.operation == "transcript") WriteParameter(json, "format", "query", "string");

@@ -15,7 +15,6 @@ _DATE_NAME = re.compile(r"date|datum|data|fecha|tag|day|dia|jour", re.I)
 _PHONE = re.compile(r"\+\d{7,15}\Z")
 _FORMULA = re.compile(r'="[^"]*"\Z')
 _LABELS_MAX = 200  # different texts that may be labels
-_NO_LETTER_AT_END = re.compile(r"[.,;:!\s]+\Z")
 
 
 def describe(facts, habits_of_file):
@@ -150,7 +149,7 @@ def _note_variants(facts, notes):
     """Labels that differ only in case, blanks and marks at their ends."""
     variants = collections.defaultdict(list)
     for text in facts.texts:
-        variants[_NO_LETTER_AT_END.sub("", " ".join(text.casefold().split()))].append(text)
+        variants[" ".join(text.casefold().split()).rstrip(".,;:! ")].append(text)
     pairs = [texts for bare, texts in variants.items() if bare and len(texts) > 1]
     if pairs:
         named = ", ".join(" and ".join(repr(bounds.cut(text, 30)) for text in texts[:3]) for texts in pairs[:3])

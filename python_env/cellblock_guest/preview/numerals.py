@@ -4,7 +4,7 @@
 import re
 
 CHARACTERS_MAX = 40
-PLAIN = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?\Z", re.A)
+PLAIN = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,3})?\Z", re.A)
 MARKS = ",.'’ \u00a0\u202f"
 _CURRENCY = (r"US\$|CA\$|A\$|R\$|[$€£¥₹₽₩₺₪฿₫₴₦¢]|\b(?:EUR|USD|GBP|CHF|JPY|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|RUB|INR|CNY|BRL|MXN|ZAR|KRW|TRY|Fr)\b\.?"
              r"|\b(?:kr|Rs)\b\.?|zł|Kč|Ft\b|руб\.?|円|元")

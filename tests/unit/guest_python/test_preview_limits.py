@@ -50,6 +50,13 @@ class SlowTest(Case):
                 file.write(part)
         return name
 
+    def test_one_long_cell_is_read_once(self):
+        # Whatever a pattern tries again from each character takes the square of these lengths.
+        for piece, end in (("1", "!"), ("0", "x"), ("1", "%"), ("1", " €"), ("01", " end"), ("1,", "x"), ("!", "a"), ("(1) ", "x"), (" ", "x"), ("'", "x"), ('"', "x"), ("2020-01-01", ""), ("12:", ""), ("- ", "")):
+            for form in ("{}\n", "a,b\n{},1\n3,4\n", "a;b\n1;{}\n2;{} x\n"):
+                with self.subTest(piece=piece, form=form):
+                    self.measured(self.file("f.csv", form.replace("{}", piece * (60_000 // len(piece)) + end).encode()))
+
     def test_a_large_table_is_sampled(self):
         chance = random.Random(1)
         block = "".join(f'{number},"na,me {number % 1000}\n x",{chance.random() * 1000:.3f},2024-01-{number % 28 + 1:02},{"abc"[number % 3]}\n' for number in range(20_000)).encode()
