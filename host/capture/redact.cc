@@ -81,71 +81,155 @@ RedactionSet::State RedactionSet::Next(State state, uint8_t byte) const {
   }
 }
 
+bool EscapedReading::Begins(uint8_t byte) const {
+  return std::any_of(layers_.begin(), layers_.end(), [byte](const Unescaper& layer) { return layer.Begins(byte); });
+}
+
+void EscapedReading::Append(uint8_t byte, uint64_t offset, RedactionSet::State plain, OnMatch on_match) {
+  if (!awake_) {
+    awake_ = true;
+    state_ = plain;
+    begins_.clear();
+    for (uint64_t at = offset - set_.depth(plain); at < offset; ++at) begins_.push_back(at);
+    plain_bytes_ = 0;  // so that the next waking has bytes of its own to pay for the list
+  }
+  Read(0, {byte, offset, offset + 1}, on_match);
+}
+
+void EscapedReading::SleepIfAgreeing(RedactionSet::State plain) {
+  if (!awake_ || state_ != plain || plain_bytes_ < set_.depth(state_)) return;
+  awake_ = std::any_of(layers_.begin(), layers_.end(), [](const Unescaper& layer) { return layer.holds_any(); });
+}
+
+void EscapedReading::Read(size_t layer, const SpelledByte& byte, OnMatch on_match) {
+  if (layer == layers_.size()) return Step(byte, on_match);
+  layers_[layer].Append(byte, [&](const SpelledByte& inner) { Read(layer + 1, inner, on_match); });
+}
+
+void EscapedReading::Step(const SpelledByte& byte, OnMatch on_match) {
+  plain_bytes_ = byte.end - byte.begin == 1 ? plain_bytes_ + 1 : 0;
+  const RedactionSet::State before = state_;
+  state_ = set_.Next(state_, byte.byte);
+  if (state_ == RedactionSet::kRoot && before == state_) return;
+  begins_.push_back(byte.begin);
+  while (begins_.size() > set_.depth(state_)) begins_.pop_front();
+  if (const size_t length = set_.match_bytes(state_); length > 0) on_match({begins_[begins_.size() - length], byte.end});
+}
+
+void EscapedReading::Finish(OnMatch on_match) {
+  if (!awake_) return;
+  for (size_t layer = 0; layer < layers_.size(); ++layer) {
+    layers_[layer].Finish([&](const SpelledByte& inner) { Read(layer + 1, inner, on_match); });
+  }
+  awake_ = false;
+}
+
+uint64_t EscapedReading::HeldFrom(uint64_t otherwise) const {
+  if (!awake_) return otherwise;
+  uint64_t from = begins_.empty() ? otherwise : begins_.front();
+  for (const Unescaper& layer : layers_) {
+    if (layer.holds_any()) from = std::min(from, layer.first_held().begin);
+  }
+  return from;
+}
+
+Redactor::Redactor(std::shared_ptr<const RedactionSet> set) : set_(std::move(set)) {
+  if (set_ == nullptr) return;
+  const Unescaper backslash(Escapes::kBackslash), html(Escapes::kHtml);
+  using Layers = std::initializer_list<Unescaper>;
+  for (const Layers& layers : {Layers{backslash}, Layers{Unescaper(Escapes::kBackslashBytes)}, Layers{html}, Layers{html, backslash}, Layers{backslash, html}}) {
+    readings_.emplace_back(*set_, std::vector<Unescaper>(layers));
+  }
+}
+
 void Redactor::Append(absl::string_view text, std::string* out) {
   if (set_ == nullptr) {
     out->append(text.data(), text.size());
     return;
   }
   window_.append(text.data(), text.size());
-  Scan(out);
-  Release(window_.size() - set_->depth(state_), out);
+  Scan();
+  uint64_t safe = end() - set_->depth(state_);
+  for (const EscapedReading& reading : readings_) safe = std::min(safe, reading.HeldFrom(safe));
+  Release(safe, out);
 }
 
 void Redactor::Finish(std::string* out) {
   if (set_ == nullptr) return;
-  Release(window_.size(), out);
+  for (EscapedReading& reading : readings_) reading.Finish([this](const Match& match) { AddMatch(match); });
+  Release(end(), out);
   state_ = RedactionSet::kRoot;
 }
 
-void Redactor::Scan(std::string* out) {
-  while (scanned_ < window_.size()) {
-    uint8_t byte = static_cast<uint8_t>(window_[scanned_++]);
-    if (state_ == RedactionSet::kRoot && !set_->StartsLiteral(byte)) continue;
-    state_ = set_->Next(state_, byte);
-    if (size_t length = set_->match_bytes(state_); length > 0) FoundMatch(scanned_ - length, scanned_, out);
+void Redactor::Scan() {
+  const auto on_match = [this](const Match& match) { AddMatch(match); };
+  bool all_asleep = std::none_of(readings_.begin(), readings_.end(), [](const EscapedReading& reading) { return reading.awake(); });
+  const absl::string_view unread = absl::string_view(window_).substr(scanned_ - window_begin_);
+  for (size_t i = 0; i < unread.size(); ++i) {
+    const uint8_t byte = static_cast<uint8_t>(unread[i]);
+    if (state_ == RedactionSet::kRoot && all_asleep && !set_->MayBegin(byte)) continue;
+    const uint64_t offset = scanned_ + i;
+    const RedactionSet::State next = set_->Next(state_, byte);
+    if (const size_t length = set_->match_bytes(next); length > 0) AddMatch({offset + 1 - length, offset + 1});
+    if (!all_asleep || byte == '\\' || byte == '&') {
+      all_asleep = true;
+      for (EscapedReading& reading : readings_) {
+        if (!reading.awake() && !reading.Begins(byte)) continue;
+        reading.Append(byte, offset, state_, on_match);
+        reading.SleepIfAgreeing(next);
+        all_asleep = all_asleep && !reading.awake();
+      }
+    }
+    state_ = next;
   }
+  scanned_ = end();
 }
 
-void Redactor::FoundMatch(size_t begin, size_t end, std::string* out) {
-  if (has_match_ && begin < match_end_) {
-    if (!match_written_) match_begin_ = std::min(match_begin_, begin);
-    match_end_ = end;
-    return;
+// Matches end nearly in order: a reading is behind another by the bytes of an escape at most, which is room for few matches.
+void Redactor::AddMatch(Match match) {
+  size_t behind = matches_.size();
+  while (behind > 0 && matches_[behind - 1].begin >= match.end) --behind;
+  size_t first = behind;
+  while (first > 0 && matches_[first - 1].end > match.begin) {
+    --first;
+    match.begin = std::min(match.begin, matches_[first].begin);
+    match.end = std::max(match.end, matches_[first].end);
+    match.written = match.written || matches_[first].written;
   }
-  if (has_match_) {
-    CopyUpTo(match_begin_, out);
-    if (!match_written_) out->append(kRedacted.data(), kRedacted.size());
-    done_ = match_end_;
-  }
-  has_match_ = true;
-  match_written_ = false;
-  match_begin_ = std::max(begin, done_);
-  match_end_ = end;
+  auto at = matches_.erase(matches_.begin() + static_cast<ptrdiff_t>(first), matches_.begin() + static_cast<ptrdiff_t>(behind));
+  matches_.insert(at, match);
 }
 
 // Nothing that starts before `safe` can still become a literal: lets it out, and drops it from the window.
-void Redactor::Release(size_t safe, std::string* out) {
-  if (has_match_) {
-    CopyUpTo(std::min(match_begin_, safe), out);
-    if (!match_written_ && match_begin_ <= safe) {  // its beginning is settled, its end may not be
-      out->append(kRedacted.data(), kRedacted.size());
-      match_written_ = true;
-    }
-    if (match_written_) done_ = std::max(done_, std::min(match_end_, safe));
-    if (match_end_ <= safe) has_match_ = false;
+void Redactor::Release(uint64_t safe, std::string* out) {
+  while (!matches_.empty() && matches_.front().begin <= safe) {
+    Match& match = matches_.front();  // its beginning is settled, its end may not be
+    CopyUpTo(match.begin, out);
+    if (!match.written) out->append(kRedacted.data(), kRedacted.size());
+    match.written = true;
+    released_ = std::max(released_, std::min(match.end, safe));
+    if (match.end > safe) break;
+    matches_.pop_front();
   }
-  if (!has_match_) CopyUpTo(safe, out);
-  window_.erase(0, done_);
-  scanned_ -= done_;
-  match_begin_ -= std::min(match_begin_, done_);
-  match_end_ -= std::min(match_end_, done_);
-  done_ = 0;
+  CopyUpTo(safe, out);
+  const uint64_t done = released_ - window_begin_;
+  if (2 * done < window_.size()) return;  // moving the rest to the front shall not cost more than was let out
+  window_.erase(0, done);
+  window_begin_ = released_;
 }
 
-void Redactor::CopyUpTo(size_t end, std::string* out) {
-  if (end <= done_) return;
-  out->append(window_, done_, end - done_);
-  done_ = end;
+void Redactor::CopyUpTo(uint64_t end, std::string* out) {
+  if (end <= released_) return;
+  out->append(window_, released_ - window_begin_, end - released_);
+  released_ = end;
+}
+
+std::string Redact(const std::shared_ptr<const RedactionSet>& set, absl::string_view text) {
+  Redactor redactor(set);
+  std::string clean;
+  redactor.Append(text, &clean);
+  redactor.Finish(&clean);
+  return clean;
 }
 
 }  // namespace cellblock::capture

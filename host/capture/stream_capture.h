@@ -10,7 +10,7 @@
 //    then rewritten took of the cap: where that makes them too long, more of the middle is left out of them, and they say so.
 //  - No character is ever split between two live texts, and no part of a redacted string is let out.
 //  - Progress is shown live as "\r" and the new state of the row, at most every progress_interval.
-// Memory: the cap, plus 64 KiB for a row, 4 KiB for a literal, and a few times the slice of 64 KiB that is worked on.
+// Memory: the cap, plus 64 KiB for a row, a literal as it is spelled (4 KiB, or where all of it is escapes 48 KiB, or 480 KiB of escapes in escapes), and a few times the slice of 64 KiB that is worked on.
 #ifndef CELLBLOCK_CAPTURE_STREAM_CAPTURE_H_
 #define CELLBLOCK_CAPTURE_STREAM_CAPTURE_H_
 

@@ -6,8 +6,8 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "capture/json_text.h"
 #include "capture/utf8.h"
-#include "render/json_text.h"
 
 namespace cellblock::render {
 namespace {
@@ -127,7 +127,7 @@ void JsonWriter::JsonOrString(absl::string_view text) {
   size_t before = out_->size();
   bool comma = comma_;
   Separate();
-  if (AppendCompactJson(text, out_)) return;
+  if (capture::AppendCompactJson(text, out_)) return;
   out_->resize(before);
   comma_ = comma;
   String(text);
@@ -136,7 +136,7 @@ void JsonWriter::JsonOrString(absl::string_view text) {
 void JsonWriter::JsonObject(absl::string_view text) {
   Separate();
   size_t before = out_->size();
-  if (AppendCompactJson(text, out_) && (*out_)[before] == '{') return;
+  if (capture::AppendCompactJson(text, out_) && (*out_)[before] == '{') return;
   out_->resize(before);
   out_->append("{}");
 }

@@ -1,4 +1,5 @@
 // See notebook_json.h.
+#include "capture/json_text.h"
 #include "render/notebook_json.h"
 
 #include "absl/strings/ascii.h"
@@ -7,7 +8,6 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "render/bundle_json.h"
-#include "render/json_text.h"
 
 namespace cellblock::render {
 namespace {
@@ -19,7 +19,7 @@ bool IsReadableJson(absl::string_view text) {
     digits = absl::ascii_isdigit(static_cast<unsigned char>(c)) ? digits + 1 : 0;
     if (digits > kNotebookDigitsMax) return false;
   }
-  return IsStrictJson(text, kNotebookJsonDepthMax);
+  return capture::IsStrictJson(text, kNotebookJsonDepthMax);
 }
 
 // The schema allows values other than strings under these types alone.

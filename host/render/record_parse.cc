@@ -1,4 +1,5 @@
 // See record_parse.h.
+#include "capture/json_text.h"
 #include "render/record_parse.h"
 
 #include <algorithm>
@@ -16,14 +17,13 @@
 #include "capture/utf8.h"
 #include "render/json_members.h"
 #include "render/json_reader.h"
-#include "render/json_text.h"
 #include "render/json_writer.h"
 
 namespace cellblock::render {
 namespace {
 
 // A guest's JSON stands in the record, an event or result, and a bundle.
-constexpr size_t kDepthMax = kJsonDepthMax + 8;
+constexpr size_t kDepthMax = capture::kJsonDepthMax + 8;
 constexpr size_t kIdShownMax = 64;
 
 constexpr CallStatus kStatuses[] = {CallStatus::kOk,       CallStatus::kError,       CallStatus::kExited, CallStatus::kInterrupted, CallStatus::kTimeout,
@@ -300,7 +300,7 @@ absl::StatusOr<Record> ParseRecordJson(absl::string_view json) {
   if (json.size() > kRecordJsonBytesMax) {
     return absl::ResourceExhaustedError(absl::StrCat("the record has ", json.size(), " bytes; at most ", kRecordJsonBytesMax, " are taken"));
   }
-  if (!IsStrictJson(json, kDepthMax)) return absl::DataLossError("the record is not JSON");
+  if (!capture::IsStrictJson(json, kDepthMax)) return absl::DataLossError("the record is not JSON");
   return Parser().Run(json);
 }
 

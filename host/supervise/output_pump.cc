@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "capture/redact_json.h"
 #include "capture/utf8.h"
 
 namespace cellblock::supervise {
@@ -47,11 +48,18 @@ OutputPump::OutputPump(const Policy& policy, std::shared_ptr<const capture::Reda
 
 std::string OutputPump::Clean(absl::string_view text) const {
   std::string valid = capture::ToValidUtf8(text);
-  if (redact_ == nullptr) return valid;
-  capture::Redactor redactor(redact_);
-  std::string clean;
-  redactor.Append(valid, &clean);
-  redactor.Finish(&clean);
+  return redact_ == nullptr ? valid : capture::Redact(redact_, valid);
+}
+
+std::string OutputPump::CleanJson(absl::string_view json) const {
+  std::string valid = capture::ToValidUtf8(json);
+  return redact_ == nullptr ? valid : capture::RedactJson(redact_, valid);
+}
+
+// Cut after it is clean, for the beginning of a redacted text at the cut would stay.
+std::string OutputPump::CleanUpTo(size_t bytes_max, absl::string_view text) const {
+  std::string clean = Clean(text);
+  clean.resize(capture::FloorToCharacter(clean, bytes_max));
   return clean;
 }
 
@@ -121,15 +129,19 @@ void OutputPump::AddOutput(Event::Type type, wire::GuestOutput output) {
   result_bytes_ += bytes;
   Result result;
   result.is_value = type == Event::Type::kResult;
-  result.display_id = Clean(absl::string_view(output.display_id).substr(0, kDisplayIdBytesMax));
-  result.metadata_json = output.metadata.size() <= kMetadataBytesMax ? Clean(output.metadata) : "{}";
+  result.display_id = CleanUpTo(kDisplayIdBytesMax, output.display_id);
+  result.metadata_json = output.metadata.size() <= kMetadataBytesMax ? CleanJson(output.metadata) : "{}";
   bool has_text = false;
   for (size_t i = 0; i + 2 < output.mime.size() && result.mime.size() < kMimeEntriesMax; i += 3) {
     MimeData data;
-    data.type = Clean(absl::string_view(output.mime[i]).substr(0, kMimeTypeBytesMax));
+    data.type = CleanUpTo(kMimeTypeBytesMax, output.mime[i]);
     data.is_text = output.mime[i + 1] != "b";
     data.is_json = output.mime[i + 1] == "j";
-    data.data = data.is_text ? Clean(output.mime[i + 2]) : std::move(output.mime[i + 2]);
+    if (data.is_json) {
+      data.data = CleanJson(output.mime[i + 2]);
+    } else {
+      data.data = data.is_text ? Clean(output.mime[i + 2]) : std::move(output.mime[i + 2]);
+    }
     has_text = has_text || data.type == "text/plain";
     result.mime.push_back(std::move(data));
   }

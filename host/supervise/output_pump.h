@@ -51,6 +51,8 @@ class OutputPump {
   void EmitText(Event::Type type, const std::string& text, bool late);
   void Borders();
   std::string Clean(absl::string_view text) const;
+  std::string CleanJson(absl::string_view json) const;
+  std::string CleanUpTo(size_t bytes_max, absl::string_view text) const;
 
   const Policy& policy_;
   std::shared_ptr<const capture::RedactionSet> redact_;

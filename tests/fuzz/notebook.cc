@@ -7,8 +7,8 @@
 
 #include "absl/strings/match.h"
 #include "base/log.h"
+#include "capture/json_text.h"
 #include "capture/utf8.h"
-#include "render/json_text.h"
 #include "render/notebook.h"
 #include "render/record_json.h"
 
@@ -40,9 +40,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   CheckCells(ParseNotebook(bytes));
   CheckCells(SplitPercentCells(bytes));
   std::string compact, again;
-  if (AppendCompactJson(bytes, &compact)) {
+  if (capture::AppendCompactJson(bytes, &compact)) {
     CELLBLOCK_CHECK(!absl::StrContains(compact, "\n"));
-    CELLBLOCK_CHECK(AppendCompactJson(compact, &again) && again == compact);
+    CELLBLOCK_CHECK(capture::AppendCompactJson(compact, &again) && again == compact);
   } else {
     CELLBLOCK_CHECK(compact.empty());
   }
@@ -51,6 +51,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   record.results.push_back({.mime = {{.type = std::string(bytes.substr(0, 20)), .data = std::string(bytes), .is_json = true}}, .metadata_json = std::string(bytes)});
   record.events.push_back({.type = Event::Type::kDisplay, .result = 0});
   compact.clear();
-  CELLBLOCK_CHECK(AppendCompactJson(RenderRecordJson(record), &compact));
+  CELLBLOCK_CHECK(capture::AppendCompactJson(RenderRecordJson(record), &compact));
   return 0;
 }

@@ -46,7 +46,7 @@ Captured Capture(absl::string_view bytes, const StreamCaptureOptions& options, s
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const std::shared_ptr<const RedactionSet> secrets = *RedactionSet::Create({std::string(kSecret), "s3cs3cr3t"});
+  static const std::shared_ptr<const RedactionSet> secrets = *RedactionSet::Create({std::string(kSecret), "s3cs3cr3t", "a&\"\\n"});
   if (size < 3) return 0;
   StreamCaptureOptions options{.cap_bytes = 16 + 2 * data[0]};
   if ((data[1] & 1) != 0) options.redact = secrets;

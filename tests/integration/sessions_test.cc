@@ -271,5 +271,42 @@ TEST_F(SessionsTest, RedactedTextNeverComesOut) {
   EXPECT_THAT(ValueText(Run("s")), testing::Not(testing::HasSubstr("s3cr3t-value")));
 }
 
+TEST_F(SessionsTest, RedactedTextNeverComesOutInTheSpellingsOfItsCarriers) {
+  Policy policy;
+  policy.redact = {"S3CRET-p\u00e4ss", "pa\"ss\\word<&>", "line1\nline2"};
+  Use(policy);
+  // "S3CRET" and the others are put together here, so that no source line in a traceback shows a piece.
+  Run("a = 'S3CR' + 'ET-p' + chr(228) + 'ss'\nb = 'pa' + chr(34) + 'ss' + chr(92) + 'word<' + '&>'\nc = 'line1' + chr(10) + 'line2'");
+  const Record json = Run(
+      "from IPython.display import JSON, HTML\n"
+      "import html, json\n"
+      "class Chart:\n"
+      "    def _repr_mimebundle_(self, include=None, exclude=None): return {'text/plain': 'chart', 'application/vnd.own.v1+json': {a: [b, {c: c}]}}\n"
+      "display(Chart(), {'application/json': {'k': b}}, metadata={'title': a})\n"
+      "display({'application/json': {'k': b, a: c}}, raw=True)\n"
+      "display(HTML('<td>' + html.escape(b) + '</td>'))\n"
+      "print([a, b, c], json.dumps([a, b, c]), a.encode())\n"
+      "JSON({'k': a, 'l': [b, c]})");
+  ASSERT_EQ(json.status, CallStatus::kOk) << json.reason;
+  std::string all = json.stdout_text;
+  int notations = 0;
+  for (const Result& result : json.results) {
+    absl::StrAppend(&all, result.metadata_json);
+    for (const MimeData& data : result.mime) {
+      absl::StrAppend(&all, data.data, "\n");
+      notations += data.is_json || data.type == "text/html" ? 1 : 0;
+    }
+  }
+  EXPECT_GE(notations, 4) << all;
+  for (const char* piece : {"S3CR", "word", "ine2", "u00e4"}) EXPECT_THAT(all, testing::Not(testing::HasSubstr(piece)));
+  EXPECT_THAT(json.stdout_text, testing::StartsWith("['***', '***', '***'] [\"***\", \"***\", \"***\"] b'***'"));
+  const Record failed = Run("{}[b]");
+  EXPECT_EQ(ErrorOf(failed).value, "'***'");
+  EXPECT_THAT(ErrorOf(failed).traceback, testing::Not(testing::HasSubstr("word")));
+  absl::StatusOr<std::string> variables = session().DescribeVariables();
+  ASSERT_THAT(variables, IsOk());
+  for (const char* piece : {"S3CR", "word", "ine2"}) EXPECT_THAT(*variables, testing::Not(testing::HasSubstr(piece)));
+}
+
 }  // namespace
 }  // namespace cellblock

@@ -1,4 +1,5 @@
 // The way back from the record's JSON: the same bytes for every record, and an error for whatever is damaged.
+#include "capture/json_text.h"
 #include "render/record_parse.h"
 
 #include <random>
@@ -8,7 +9,6 @@
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "render/json_text.h"
 #include "render/record_json.h"
 #include "tests/support/status_matchers.h"
 #include "tests/unit/render/random_record.h"
@@ -170,7 +170,7 @@ TEST(ParseRecordJsonTest, FlagsAndTimesOfEventsComeBack) {
 }
 
 TEST(ParseRecordJsonTest, GuestJsonAtTheMaximumDepthComesBack) {
-  const std::string deep = std::string(kJsonDepthMax, '[') + std::string(kJsonDepthMax, ']');
+  const std::string deep = std::string(capture::kJsonDepthMax, '[') + std::string(capture::kJsonDepthMax, ']');
   Record record = WithFigure();
   record.results[0].mime.push_back({.type = "application/json", .data = deep, .is_json = true});
   EXPECT_EQ(Back(record).results[0].mime[2].data, deep);
@@ -185,7 +185,7 @@ TEST(ParseRecordJsonTest, DamageSaysWhatAndWhere) {
   EXPECT_THAT(ParseRecordJson(""), StatusIs(kDamaged, HasSubstr("not JSON")));
   EXPECT_THAT(ParseRecordJson("[]"), StatusIs(kDamaged, HasSubstr("not an object")));
   EXPECT_THAT(ParseRecordJson("{}"), StatusIs(kDamaged, HasSubstr("there is no \"id\"")));
-  EXPECT_THAT(ParseRecordJson("{\"id\":[\"" + std::string(kJsonDepthMax * 2, '[')), StatusIs(kDamaged, HasSubstr("not JSON")));
+  EXPECT_THAT(ParseRecordJson("{\"id\":[\"" + std::string(capture::kJsonDepthMax * 2, '[')), StatusIs(kDamaged, HasSubstr("not JSON")));
   const Record record = WithFigure();
   struct Case {
     const char* piece;

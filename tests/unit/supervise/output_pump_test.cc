@@ -121,5 +121,29 @@ TEST_F(OutputPumpTest, ABundleWithoutTextGetsAnEmptyOne) {
   EXPECT_EQ(record_.results[0].mime[1].data, std::string("\x89PNG\xff", 5)) << "bytes stay bytes";
 }
 
+TEST_F(OutputPumpTest, RedactsDataInItsOwnNotation) {
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(auto redact, capture::RedactionSet::Create({"S3CRET-päss", "a&b<c>", "pa\"ss\\word"}));
+  OutputPump pump(policy_, redact, nullptr, nullptr, absl::Now(), record_);
+  wire::GuestOutput output;
+  output.mime = {"application/json", "j", R"({"S3CRET-p\u00e4ss":"pa\"ss\\word"})", "application/vnd.x+json", "j", R"(["S3CRET-p\u00E4ss"])", "text/html", "t", "<td>a&amp;b&lt;c&gt;</td>",
+                 "text/plain", "t", R"({'k': 'pa"ss\\word'})", "image/png", "b", "S3CRET-päss"};
+  output.metadata = R"({"title":"S3CRET-p\u00e4ss"})";
+  output.display_id = std::string(250, 'x') + "S3CRET-päss";
+  pump.AddOutput(Event::Type::kResult, std::move(output));
+  pump.AddError({.name = "KeyError", .value = R"('pa"ss\\word')"});
+  pump.Finish();
+  ASSERT_EQ(record_.results.size(), 1u);
+  const Result& result = record_.results[0];
+  ASSERT_EQ(result.mime.size(), 5u);
+  EXPECT_EQ(result.mime[0].data, R"({"***":"***"})");
+  EXPECT_EQ(result.mime[1].data, R"(["***"])");
+  EXPECT_EQ(result.mime[2].data, "<td>***</td>");
+  EXPECT_EQ(result.mime[3].data, "{'k': '***'}");
+  EXPECT_EQ(result.mime[4].data, "S3CRET-päss") << "a picture's bytes are no text";
+  EXPECT_EQ(result.metadata_json, R"({"title":"***"})");
+  EXPECT_EQ(result.display_id, std::string(250, 'x') + "***") << "nothing of it stands at the cut";
+  EXPECT_EQ(record_.error->value, "'***'");
+}
+
 }  // namespace
 }  // namespace cellblock::supervise

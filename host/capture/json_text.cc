@@ -1,5 +1,5 @@
 // See json_text.h.
-#include "render/json_text.h"
+#include "capture/json_text.h"
 
 #include <cstdint>
 
@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "capture/utf8.h"
 
-namespace cellblock::render {
+namespace cellblock::capture {
 namespace {
 
 bool IsDigit(char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)); }
@@ -126,8 +126,8 @@ class Compactor {
       } else if (byte < 0x80) {
         ++end;
       } else {
-        capture::Utf8Sequence sequence = capture::ScanSequence(text_.substr(end));
-        if (sequence.kind != capture::Utf8Sequence::Kind::kCharacter) return false;
+        Utf8Sequence sequence = ScanSequence(text_.substr(end));
+        if (sequence.kind != Utf8Sequence::Kind::kCharacter) return false;
         end += sequence.bytes;
       }
     }
@@ -187,4 +187,4 @@ bool AppendCompactJson(absl::string_view text, std::string* out) {
 
 bool IsStrictJson(absl::string_view text, size_t depth_max) { return Compactor(text, depth_max, nullptr).Run(); }
 
-}  // namespace cellblock::render
+}  // namespace cellblock::capture

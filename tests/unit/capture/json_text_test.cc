@@ -1,5 +1,5 @@
 // The checker of a guest's JSON, against the grammar and against Boost.JSON.
-#include "render/json_text.h"
+#include "capture/json_text.h"
 
 #include <random>
 #include <string>
@@ -7,8 +7,10 @@
 #include "gtest/gtest.h"
 #include "tests/unit/render/boost_json.h"
 
-namespace cellblock::render {
+namespace cellblock::capture {
 namespace {
+
+using render::ParseStrictly;
 
 std::string Compact(absl::string_view text) {
   std::string out = "before ";
@@ -74,4 +76,4 @@ TEST(JsonTextTest, AgreesWithBoostOnDamagedJson) {
 }
 
 }  // namespace
-}  // namespace cellblock::render
+}  // namespace cellblock::capture

@@ -1,13 +1,13 @@
 // Checks JSON text that a guest wrote and copies it without its white space, so that it can stand inside a document of ours. Runs in
 // the supervisor; the input is hostile. Builds no tree: memory is the output and one byte for each open bracket.
-#ifndef CELLBLOCK_RENDER_JSON_TEXT_H_
-#define CELLBLOCK_RENDER_JSON_TEXT_H_
+#ifndef CELLBLOCK_CAPTURE_JSON_TEXT_H_
+#define CELLBLOCK_CAPTURE_JSON_TEXT_H_
 
 #include <string>
 
 #include "absl/strings/string_view.h"
 
-namespace cellblock::render {
+namespace cellblock::capture {
 
 inline constexpr size_t kJsonDepthMax = 512;  // brackets within each other; parsers of our clients stop earlier or later than this
 
@@ -18,6 +18,6 @@ bool AppendCompactJson(absl::string_view text, std::string* out);
 // Whether `text` is such a value, `depth_max` brackets within each other at most.
 bool IsStrictJson(absl::string_view text, size_t depth_max);
 
-}  // namespace cellblock::render
+}  // namespace cellblock::capture
 
-#endif  // CELLBLOCK_RENDER_JSON_TEXT_H_
+#endif  // CELLBLOCK_CAPTURE_JSON_TEXT_H_
