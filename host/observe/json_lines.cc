@@ -6,14 +6,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "base/log.h"
 #include "base/status_macros.h"
+#include "render/json_writer.h"
 #include "sys/files.h"
 
 namespace cellblock::observe {
+namespace {
+
+constexpr absl::Duration kTellAgainAfter = absl::Minutes(1);  // often enough for who looks late, too seldom to fill a log
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<JsonLines>> JsonLines::Open(const std::string& path, int64_t bytes_max) {
   std::unique_ptr<JsonLines> log(new JsonLines(path, bytes_max));
@@ -41,16 +49,48 @@ void JsonLines::Rotate() {
 }
 
 void JsonLines::Write(absl::string_view object) {
-  const std::string line = absl::StrCat(object, "\n");
   std::lock_guard<std::mutex> lock(mutex_);
-  if (path_ != "-" && bytes_ > 0 && bytes_ + static_cast<int64_t>(line.size()) > bytes_max_) Rotate();
+  const std::string lost = lost_ > 0 ? LostLine() : "";  // with the line that follows or not at all, so that no gap goes untold
+  const absl::Status written = Append(absl::StrCat(lost, object, "\n"));
+  if (!written.ok()) return Lose(written);
+  if (lost_ == 0) return;
+  Log(LogLevel::kError, absl::StrCat("log ", path_, " takes lines again; ", lost_, " were lost"));
+  lost_ = 0;
+  told_ = absl::InfinitePast();
+}
+
+// All of the lines or nothing of them.
+absl::Status JsonLines::Append(absl::string_view lines) {
+  const int64_t bytes = static_cast<int64_t>(lines.size());
+  if (path_ != "-" && bytes_ > 0 && bytes_ + bytes > bytes_max_) Rotate();
   const off_t end = path_ == "-" ? -1 : lseek(file_.get(), 0, SEEK_END);
-  const absl::Status written = sys::WriteAll(path_ == "-" ? STDERR_FILENO : file_.get(), line);
-  if (written.ok()) bytes_ += static_cast<int64_t>(line.size());
-  // Without the part that a full disk has taken, or the next line would stand behind it.
-  if (!written.ok() && end >= 0 && ftruncate(file_.get(), end) != 0) bytes_ += static_cast<int64_t>(line.size());
-  if (!written.ok() && !failing_) Log(LogLevel::kError, absl::StrCat("log ", path_, " takes no lines: ", written.message()));
-  failing_ = !written.ok();
+  const absl::Status written = sys::WriteAll(path_ == "-" ? STDERR_FILENO : file_.get(), lines);
+  if (written.ok()) bytes_ += bytes;
+  // Without the part that a full disk has taken, or the next would stand behind it.
+  if (!written.ok() && end >= 0 && ftruncate(file_.get(), end) != 0) bytes_ += bytes;
+  return written;
+}
+
+std::string JsonLines::LostLine() const {
+  std::string line;
+  render::JsonWriter json(&line);
+  json.BeginObject();
+  json.Key("time");
+  json.Time(absl::Now());
+  json.Member("event", "lines_lost");
+  json.Member("count", lost_);
+  json.Key("since");
+  json.Time(lost_since_);
+  json.EndObject();
+  return absl::StrCat(line, "\n");
+}
+
+void JsonLines::Lose(const absl::Status& why) {
+  const absl::Time now = absl::Now();
+  if (lost_++ == 0) lost_since_ = now;
+  if (now - told_ < kTellAgainAfter) return;
+  told_ = now;
+  Log(LogLevel::kError, absl::StrCat("log ", path_, " takes no lines: ", why.message(), "; ", lost_, " lost so far"));
 }
 
 }  // namespace cellblock::observe

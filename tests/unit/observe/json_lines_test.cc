@@ -21,7 +21,12 @@
 namespace cellblock::observe {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
 
 class JsonLinesTest : public ::testing::Test {
  protected:
@@ -97,20 +102,64 @@ TEST_F(JsonLinesTest, LinesOfManyThreadsStayWhole) {
   for (const std::string& line : lines) EXPECT_EQ(line, std::string(100, line[0]));
 }
 
+// A limit of the file's size stands for the disk.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t bytes) : handler_(signal(SIGXFSZ, SIG_IGN)) {
+    EXPECT_EQ(getrlimit(RLIMIT_FSIZE, &before_), 0);
+    const rlimit small = {bytes, before_.rlim_max};
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  }
+  ~FullDisk() {
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &before_), 0);
+    signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  struct rlimit before_ = {};
+  void (*handler_)(int);
+};
+
 TEST_F(JsonLinesTest, ALineThatDoesNotFitOnTheDiskLeavesNoHalfOfItself) {
   const std::unique_ptr<JsonLines> log = Open(1 << 20);
   log->Write("before");
-  // A limit of the file's size stands for the disk: the first part is taken, then comes an error.
-  struct rlimit before = {};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  void (*const handler)(int) = signal(SIGXFSZ, SIG_IGN);
-  const rlimit small = {10, before.rlim_max};
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-  log->Write("too long for it");
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
-  signal(SIGXFSZ, handler);
+  {
+    FullDisk disk(10);  // the first part is taken, then comes an error
+    log->Write("too long for it");
+  }
   log->Write("after");
-  EXPECT_THAT(Lines(), ElementsAre("before", "after"));
+  EXPECT_THAT(Lines(), ElementsAre("before", HasSubstr("lines_lost"), "after"));
+}
+
+TEST_F(JsonLinesTest, TellsInTheLogAndOnStandardErrorHowManyLinesWereLost) {
+  const std::unique_ptr<JsonLines> log = Open(1 << 20);
+  log->Write("before");
+  testing::internal::CaptureStderr();
+  {
+    FullDisk disk(1000);  // room for what is told, which is captured in a file too
+    for (int i = 0; i < 3; ++i) log->Write(std::string(1000, 'x'));
+  }
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), AllOf(HasSubstr(path_ + " takes no lines"), HasSubstr("1 lost so far"), Not(HasSubstr("2 lost"))));
+  testing::internal::CaptureStderr();
+  log->Write("after");
+  log->Write("and on");
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("takes lines again; 3 were lost"));
+  EXPECT_THAT(Lines(), ElementsAre("before",
+                                   ContainsRegex(R"(^\{"time":"20[0-9T:.-]+Z","event":"lines_lost","count":3,"since":"20[0-9T:.-]+Z"\}$)"), "after", "and on"));
+}
+
+TEST_F(JsonLinesTest, ALineIsNotWrittenBeforeTheLogCanTellOfThoseLostBeforeIt) {
+  const std::unique_ptr<JsonLines> log = Open(1 << 20);
+  log->Write("before");
+  {
+    FullDisk disk(20);
+    log->Write("too long for the disk");
+    log->Write("short");  // would fit, and hide the gap
+  }
+  log->Write("after");
+  EXPECT_THAT(Lines(), ElementsAre("before", HasSubstr("\"count\":2,"), "after"));
+  log->Write("more");
+  EXPECT_THAT(Lines(), SizeIs(4)) << "told once";
 }
 
 TEST_F(JsonLinesTest, WhereNoNewFileCanBeOpenedTheLinesGoOnInTheOldOne) {
