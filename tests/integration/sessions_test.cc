@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "sys/files.h"
 #include "tests/support/session_fixture.h"
 
 namespace cellblock {
@@ -269,6 +270,17 @@ TEST_F(SessionsTest, RedactedTextNeverComesOut) {
   EXPECT_THAT(absl::StrCat(record.stdout_text, record.stderr_text, ErrorOf(record).value, ErrorOf(record).traceback, record.reason), testing::Not(testing::HasSubstr("s3cr3t-value")));
   EXPECT_THAT(record.stdout_text, testing::HasSubstr("***"));
   EXPECT_THAT(ValueText(Run("s")), testing::Not(testing::HasSubstr("s3cr3t-value")));
+}
+
+TEST_F(SessionsTest, FilesAndTheirNamesAreNotRedacted) {  // as policies/reference.yaml says
+  Policy policy;
+  policy.redact = {"hunter22"};
+  Use(policy);
+  const Record record = Run("name = 'hunter' + '22.txt'\nopen(name, 'w').write(name)\nname");
+  EXPECT_EQ(ValueText(record), "'***.txt'");
+  ASSERT_EQ(record.artifacts.size(), 1u);
+  EXPECT_EQ(record.artifacts[0].path, "hunter22.txt");
+  EXPECT_EQ(sys::ReadFile(record.artifacts[0].stored_at, 100).value_or(""), "hunter22.txt");
 }
 
 TEST_F(SessionsTest, RedactedTextNeverComesOutInTheSpellingsOfItsCarriers) {

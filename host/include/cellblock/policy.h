@@ -144,7 +144,7 @@ struct Policy {
   Isolation isolation;
   bool keep_processes = false;                        // let processes outlive the call that started them
   std::vector<std::pair<std::string, std::string>> environment;  // variables set for user code; at most 128, 64 KiB together
-  std::vector<std::string> redact;                    // literal strings replaced by *** in every output; at most 64 of 4 – 4,096 bytes
+  std::vector<std::string> redact;                    // replaced by *** in output, results, errors (docs/threat-model.md: where not); at most 64 of 4 – 4,096 bytes
 
   friend bool operator==(const Policy&, const Policy&) = default;
 };
