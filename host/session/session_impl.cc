@@ -112,7 +112,7 @@ absl::StatusOr<Record> SessionImpl::ExecuteNow(absl::string_view code, const Exe
   } else if (options.language == Language::kPython && !policy_.languages.python) {
     record = Rejected("Python is off in this policy (languages.python)");
   } else if (!alive_ || (!memory_.killed && !alive())) {  // the watch's reason is told by the call that comes then
-    record = Rejected("the session's interpreter has ended; restart the session (its files are kept)");
+    record = Rejected(lost() ? "the session's processes were ended, and no restart brings them back; create a new session" : "the session's interpreter has ended; restart the session (its files are kept)");
   } else {
     uploaded_bytes_ = 0;
     if (files_changed_.exchange(false) || !disk_.has_value() || kept_busy_) disk_ = supervise::ReadDiskUse(*jail_);

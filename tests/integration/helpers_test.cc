@@ -44,11 +44,13 @@ TEST_F(HelpersTest, AWorkerKilledFromOutsideWhileItRunsIsKilled) {
 TEST_F(HelpersTest, AWorkerKilledBetweenCallsIsToldByTheNext) {
   EXPECT_THAT(Run("open('kept', 'w').write('x')"), EndedWell());
   KillAll(WorkerProcesses());
+  EXPECT_FALSE(session().alive()) << "seen before anybody calls";
   Record record = Run("print('never')");
   EXPECT_EQ(record.session_state, SessionState::kGone);
-  EXPECT_THAT(record.status, testing::AnyOf(CallStatus::kKilled, CallStatus::kRejected));
-  EXPECT_NE(record.reason, "");
+  EXPECT_EQ(record.status, CallStatus::kRejected) << "it has not run";
+  EXPECT_THAT(record.reason, testing::HasSubstr("restart the session"));
   EXPECT_EQ(record.stdout_text, "");
+  EXPECT_FALSE(session().lost());
   EXPECT_THAT(session().Restart(), IsOk());
   EXPECT_EQ(Value("open('kept').read()"), "'x'");
 }
@@ -128,7 +130,10 @@ TEST_F(HelpersTest, ANestThatDiesEndsEverySessionAndTheHostSaysSo) {
   }));
   Record record = RunIn(*mine, "1");
   EXPECT_EQ(record.session_state, SessionState::kGone);
-  EXPECT_THAT(record.status, testing::AnyOf(CallStatus::kLost, CallStatus::kKilled));
+  EXPECT_EQ(record.status, CallStatus::kRejected) << "it has not run";
+  EXPECT_THAT(record.reason, testing::HasSubstr("create a new session"));
+  EXPECT_TRUE(mine->lost());
+  EXPECT_FALSE(host->usage().alive);
   EXPECT_THAT(host->CreateSession(Policy()), StatusIs(absl::StatusCode::kUnavailable, testing::_));
   mine.reset();
   host.reset();

@@ -259,7 +259,8 @@ class ServerTest(Fixture):
         self.wait(lambda: self.server.ask("GET", f"/v1/sessions/{session}")[1]["state"] == "busy")
         self.assertEqual(self.server.stop(), 0)
         call.join()
-        self.assertEqual((records[0]["status"], records[0]["session_state"]), ("interrupted", "kept"))
+        self.assertEqual((records[0]["status"], records[0]["session_state"]), ("interrupted", "gone"))
+        self.assertIn("the server was stopped", records[0]["reason"])
 
     def test_an_idle_session_expires_and_says_when_and_why(self):
         session = self.server.session(idle_timeout_seconds=1)
