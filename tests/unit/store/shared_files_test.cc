@@ -234,6 +234,7 @@ TEST_F(SharedFilesTest, ARowThatCannotBeWrittenLeavesNoContent) {
 TEST_F(SharedFilesTest, ADamagedOneIsToldAndHealedByAnotherUpload) {
   Open();
   ASSERT_THAT(Put("anna", "a", "content"), IsOk());
+  std::filesystem::permissions(ApartOf("anna", "content"), std::filesystem::perms::owner_write, std::filesystem::perm_options::add);
   std::filesystem::resize_file(ApartOf("anna", "content"), 3);
   EXPECT_THAT(journal_->PinSharedFile("anna", "a"), StatusIs(absl::StatusCode::kDataLoss, _));
   ASSERT_THAT(Put("anna", "a", "content"), IsOk());
