@@ -121,8 +121,8 @@ class Journal {
   // Of one owner, newest first, with numbers below `before` (0: from the newest); at most `count`, at most kPageMax.
   absl::StatusOr<std::vector<SessionEntry>> ListSessions(absl::string_view owner, int64_t before, int64_t count);
 
-  absl::Status StartExecution(absl::string_view id);                        // of one that was added: its status is kStarted until its end
   absl::Status AddExecution(const ExecutionEntry& execution);               // kNotFound: no such session; kAlreadyExists
+  absl::Status StartExecution(absl::string_view id);                        // of one that was added: its status is kStarted until its end
   // All or nothing: the call's end and what it made, whether or not AddExecution came before. Contents for which no room can be made are
   // not kept: how many is returned.
   absl::StatusOr<int64_t> FinishExecution(const ExecutionEntry& execution, const std::vector<ArtifactEntry>& artifacts);

@@ -21,7 +21,7 @@
 #include "front/http/body_sink.h"
 #include "front/http/json_body.h"
 #include "front/http/multipart.h"
-#include "front/http/range.h"
+#include "front/http/header_fields.h"
 #include "front/http/request_head.h"
 #include "front/http/target.h"
 

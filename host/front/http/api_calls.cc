@@ -5,7 +5,7 @@
 #include "front/http/api.h"
 #include "front/http/api_json.h"
 #include "front/http/event_stream.h"
-#include "front/http/range.h"
+#include "front/http/header_fields.h"
 #include "render/record_json.h"
 
 namespace cellblock::front {

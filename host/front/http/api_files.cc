@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "front/http/api.h"
 #include "front/http/api_json.h"
-#include "front/http/range.h"
+#include "front/http/header_fields.h"
 #include "front/http/target.h"
 #include "sys/files.h"
 

@@ -8,7 +8,7 @@
 #include "front/http/api.h"
 #include "front/http/event_stream.h"
 #include "front/http/json_body.h"
-#include "front/http/range.h"
+#include "front/http/header_fields.h"
 #include "front/http/target.h"
 #include "gtest/gtest.h"
 

@@ -382,28 +382,15 @@ TEST_F(JournalTest, NobodyElseCanReadIt) {
 TEST_F(JournalTest, WhatWasAnsweredSurvivesAKill) {
   int64_t answered = 0;
   for (int life = 0; life < 8; ++life) {
-    int answers[2];
-    ASSERT_EQ(pipe2(answers, O_CLOEXEC), 0);
-    pid_t child = fork();
-    if (child == 0) {
-      std::unique_ptr<Journal> journal = Open();
-      std::string session = absl::StrCat("s-", life);
-      if (!journal->AddSession(NewSession(session)).ok()) _exit(1);
-      for (int64_t i = 0; i < 100'000; ++i) {
-        std::string id = absl::StrCat(life, "-", i);
-        if (!journal->FinishExecution(Done(NewExecution("x-" + id, session)), {NewArtifact("a-" + id, "content of " + id)}).ok()) _exit(1);
-        if (write(answers[1], &i, sizeof(i)) != sizeof(i)) _exit(1);
-      }
-      _exit(0);
-    }
-    close(answers[1]);
-    usleep(20'000 + 17'000 * static_cast<unsigned>(life));
-    kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
-    int64_t last = -1, number;
-    while (read(answers[0], &number, sizeof(number)) == sizeof(number)) last = number;
-    close(answers[0]);
-    std::unique_ptr<Journal> journal = Open();
+    std::unique_ptr<Journal> journal;
+    const std::string session = absl::StrCat("s-", life);
+    const int64_t last = LastAnsweredBeforeKill(20'000 + 17'000 * static_cast<unsigned>(life), [&](int64_t i) {
+      if (i == 0) journal = Open();
+      if (i == 0 && !journal->AddSession(NewSession(session)).ok()) return false;
+      const std::string id = absl::StrCat(life, "-", i);
+      return journal->FinishExecution(Done(NewExecution("x-" + id, session)), {NewArtifact("a-" + id, "content of " + id)}).ok();
+    });
+    journal = Open();
     for (int64_t i = 0; i <= last; ++i) {
       std::string id = absl::StrCat(life, "-", i);
       EXPECT_EQ(journal->GetExecution("x-" + id)->state, CallState::kDone) << id;

@@ -273,24 +273,10 @@ TEST_F(SharedFilesTest, AfterACrashDamagedOnesAndStraysAreNotServed) {
 TEST_F(SharedFilesTest, WhatWasAnsweredSurvivesAKill) {
   int64_t answered = 0;
   for (int life = 0; life < 6; ++life) {
-    int answers[2];
-    ASSERT_EQ(pipe2(answers, O_CLOEXEC), 0);
-    const pid_t child = fork();
-    if (child == 0) {
-      Open();
-      for (int64_t i = 0; i < 900; ++i) {
-        if (!Put(absl::StrCat("owner ", life), absl::StrCat(i), absl::StrCat("content of ", i)).ok()) _exit(1);
-        if (write(answers[1], &i, sizeof(i)) != sizeof(i)) _exit(1);
-      }
-      _exit(0);
-    }
-    close(answers[1]);
-    usleep(20'000 + 17'000 * static_cast<unsigned>(life));
-    kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
-    int64_t last = -1, number;
-    while (read(answers[0], &number, sizeof(number)) == sizeof(number)) last = number;
-    close(answers[0]);
+    const int64_t last = LastAnsweredBeforeKill(20'000 + 17'000 * static_cast<unsigned>(life), [&](int64_t i) {
+      if (i == 0) Open();
+      return Put(absl::StrCat("owner ", life), absl::StrCat(i), absl::StrCat("content of ", i)).ok();
+    });
     Open();
     for (int64_t i = 0; i <= last; ++i) EXPECT_EQ(Content(absl::StrCat("owner ", life), absl::StrCat(i)), absl::StrCat("content of ", i));
     EXPECT_LE(journal_->recovered().contents_removed, 1) << "of the one that was being written";

@@ -1,5 +1,5 @@
-// See range.h.
-#include "front/http/range.h"
+// See header_fields.h.
+#include "front/http/header_fields.h"
 
 #include <algorithm>
 #include <optional>

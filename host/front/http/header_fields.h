@@ -1,6 +1,7 @@
-// Range requests (RFC 9110, section 14) on content of a known size. Pure; the header is a client's.
-#ifndef CELLBLOCK_FRONT_HTTP_RANGE_H_
-#define CELLBLOCK_FRONT_HTTP_RANGE_H_
+// Fields of a request's head that are more than a text: ranges of content of a known size, entity tags, accepted types (RFC 9110). Pure; the
+// fields are a client's.
+#ifndef CELLBLOCK_FRONT_HTTP_HEADER_FIELDS_H_
+#define CELLBLOCK_FRONT_HTTP_HEADER_FIELDS_H_
 
 #include <cstdint>
 
@@ -20,9 +21,9 @@ Range ParseRange(absl::string_view header, int64_t size_bytes);
 
 // Whether an Accept field names this media type by itself, with a weight above 0 (RFC 9110, section 12.5.1).
 bool AcceptsType(absl::string_view header, absl::string_view type);
-// Whether an If-None-Match or If-Range header names this entity tag (given with its quotes); "*" names any.
+// Whether an If-None-Match field names this entity tag (given with its quotes); "*" names any.
 bool NamesTag(absl::string_view header, absl::string_view tag);
 
 }  // namespace cellblock::front
 
-#endif  // CELLBLOCK_FRONT_HTTP_RANGE_H_
+#endif  // CELLBLOCK_FRONT_HTTP_HEADER_FIELDS_H_
