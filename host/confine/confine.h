@@ -7,6 +7,7 @@
 
 #include <linux/filter.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -78,12 +79,25 @@ struct Report {
 };
 static_assert(sizeof(Report) == 20, "travels between processes as it is");
 
+// What a process sees before it enters its jail, to prove afterwards that it has left it. Fixed size: carried through forks.
+struct Outside {
+  static constexpr int kNamespaces = 6;
+  static constexpr int kRootBytes = 256;
+  std::array<uint64_t, kNamespaces> namespaces = {};  // inodes; NamespaceName in jail_proof.h
+  // Of the line of "/" in /proc/self/mountinfo; empty: not known, since the caller has a prepared root already.
+  char root_device[kRootBytes] = {};
+  char root[kRootBytes] = {};
+};
+// 0 or an errno. Allocates nothing.
+int LookOutside(Outside* outside, bool with_root);
+
 // Runs the table. Irreversible. On a failure the process must _exit at once: it is half locked. `filter` must outlive the call;
 // it is not looked at when spec.seccomp is kOff. Keeps open descriptors as they are (the caller has closed what it must), except
 // that it proves that none beyond `descriptors_max` (the highest allowed number) is open. Allocates nothing and takes no locks:
 // fit for the child of a large process. A layer that is kPreferred and missing in the kernel is reported off; a layer that is
-// there and fails (a path that does not exist) is always a failure.
-Report EnterConfinement(const Spec& spec, const std::vector<sock_filter>& filter, int descriptors_max);
+// there and fails (a path that does not exist) is always a failure. `outside`: the process must be in a jail, and proves it; nullptr
+// (tests of single layers): it need not be.
+Report EnterConfinement(const Spec& spec, const std::vector<sock_filter>& filter, int descriptors_max, const Outside* outside = nullptr);
 
 // One sentence for the log and the user; ok when nothing failed. For the reader of a Report, not after fork.
 absl::Status ReportStatus(const Report& report, const Spec& spec);

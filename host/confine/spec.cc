@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "confine/confine.h"
+#include "confine/jail_proof.h"
 #include "confine/proof.h"
 #include "wire/fields.h"
 
@@ -135,7 +136,9 @@ std::string DescribeDetail(const StepFailure& failure, const Spec& spec) {
   }
   if (step == "single_thread") return absl::StrCat(" with ", failure.detail, " threads");
   if (step == "descriptors_proof") return absl::StrCat(" on open descriptor ", failure.detail);
-  if (step == "rlimits") return absl::StrCat(" on resource ", failure.detail);
+  if (step == "namespaces_proof") return absl::StrCat(" on the ", NamespaceName(failure.detail));
+  if (step == "root_proof") return absl::StrCat(" on line ", failure.detail, " of /proc/self/mountinfo");
+  if (step == "rlimits" || step == "rlimits_proof") return absl::StrCat(" on resource ", failure.detail);
   return absl::StrCat(" on capability ", failure.detail);
 }
 

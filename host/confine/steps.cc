@@ -9,12 +9,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "base/unique_fd.h"
 #include "confine/capabilities.h"
 #include "confine/confine.h"
+#include "confine/jail_proof.h"
 #include "confine/landlock.h"
 #include "confine/landlock_abi.h"
 #include "confine/proof.h"
@@ -28,6 +30,7 @@ struct Context {
   const Spec& spec;
   const std::vector<sock_filter>& filter;
   int descriptors_max;
+  const Outside* outside;  // nullptr: not in a jail
   // What was asked for; test builds may switch a layer off.
   Requirement landlock, seccomp, capabilities, no_new_privileges;
   UniqueFd proc_fd;     // /proc/self/fd, opened while Landlock still lets us
@@ -68,26 +71,43 @@ int LowerLimit(__rlimit_resource_t resource, uint64_t value) {
   return setrlimit(resource, &limit) == 0 ? 0 : errno;
 }
 
-int LowerLimits(Context& c) {
-  const struct {
-    __rlimit_resource_t resource;
-    uint64_t value;
-    bool zero_keeps;
-  } limits[] = {
+struct Limit {
+  __rlimit_resource_t resource;
+  uint64_t value;
+  bool zero_keeps;
+};
+std::array<Limit, 7> LimitsOf(const Spec& spec) {
+  return {{
       {RLIMIT_CORE, 0, false},  // a core file would carry the session's memory into the workspace
       {RLIMIT_MEMLOCK, 0, false},
-      {RLIMIT_NOFILE, c.spec.open_files, true},
-      {RLIMIT_FSIZE, c.spec.file_bytes, true},
-      {RLIMIT_NPROC, c.spec.processes, true},
-      {RLIMIT_DATA, c.spec.data_bytes, true},
-      {RLIMIT_STACK, c.spec.stack_bytes, true},
-  };
-  for (const auto& limit : limits) {
+      {RLIMIT_NOFILE, spec.open_files, true},
+      {RLIMIT_FSIZE, spec.file_bytes, true},
+      {RLIMIT_NPROC, spec.processes, true},
+      {RLIMIT_DATA, spec.data_bytes, true},
+      {RLIMIT_STACK, spec.stack_bytes, true},
+  }};
+}
+
+int LowerLimits(Context& c) {
+  for (const Limit& limit : LimitsOf(c.spec)) {
     if (limit.value == 0 && limit.zero_keeps) continue;
     if (int error = LowerLimit(limit.resource, limit.value); error != 0) {
       c.report.failure.detail = static_cast<int32_t>(limit.resource);
       return error;
     }
+  }
+  return 0;
+}
+
+int ProveLimitsHold(Context& c) {
+  if (IsLayerSwitchedOff("rlimits")) return 0;
+  for (const Limit& limit : LimitsOf(c.spec)) {
+    if (limit.value == 0 && limit.zero_keeps) continue;
+    rlimit now;
+    if (getrlimit(limit.resource, &now) != 0) return errno;
+    if (now.rlim_max <= limit.value && now.rlim_cur <= now.rlim_max) continue;
+    c.report.failure.detail = static_cast<int32_t>(limit.resource);
+    return kNotProven;
   }
   return 0;
 }
@@ -138,6 +158,15 @@ int Landlock(Context& c) {
   return 0;
 }
 
+int ProveNamespacesHold(Context& c) { return c.outside == nullptr ? 0 : ProveNamespaces(*c.outside, &c.report.failure.detail); }
+
+int ProveRootHolds(Context& c) {
+  const bool left_open = IsLayerSwitchedOff("read_only_root") || IsLayerSwitchedOff("old_root");
+  return c.outside == nullptr || left_open ? 0 : ProveRoot(*c.outside, c.spec, &c.report.failure.detail);
+}
+
+int ProveOneUserHolds(Context& c) { return c.outside == nullptr ? 0 : ProveOneUser(c.spec); }
+
 int ProveIdsHold(Context& c) { return ProveIds(c.spec.uid, c.spec.gid); }
 
 int ProveCapabilitiesHold(Context& c) {
@@ -175,30 +204,50 @@ struct Step {
   const char* name;
   const char* reason;
   int (*run)(Context&);  // 0 or an errno
+  const char* proof;     // the row below that asks the kernel whether it holds; "itself", "none needed"
+  const char* test;      // what fails without it; tools/lint/threat-model looks for it
 };
 
 constexpr Step kSteps[] = {
-    {"arguments", "an id of -1 or an empty filter would lock nothing", CheckArguments},
-    {"single_thread", "Landlock and seccomp bind the calling thread alone: another would stay free", CheckSingleThread},
-    {"descriptor_list", "opened now for the proof below, since Landlock may not let us later", OpenDescriptorList},
-    {"affinity", "before any library counts processors and sizes its thread pools", SetAffinity},
-    {"rlimits", "soft and hard, before the capabilities go that could raise them again", LowerLimits},
-    {"securebits", "first of the capability steps: they keep setresuid from taking CAP_SETPCAP away too early", Securebits},
-    {"bounding_set", "needs CAP_SETPCAP; an execve could bring back what the bounding set still holds", BoundingSet},
-    {"groups", "before the gid and uid go, which may change the list", DropGroups},
-    {"gid", "before the uid, whose change could take CAP_SETGID away", SetGid},
-    {"uid", "real, effective, saved and (with them) file-system uid", SetUid},
-    {"capability_sets", "last use of any capability was the row above", CapabilitySets},
-    {"not_dumpable", "after the ids, whose change resets it: no other process may read this one through /proc or ptrace", NotDumpable},
-    {"no_new_privileges", "a set-uid program gains nothing; the kernel asks for it before Landlock and seccomp", NoNewPrivileges},
-    {"landlock", "second lock on files behind the mount namespace; first on abstract sockets and signals", Landlock},
-    {"ids_proof", "all four uids and gids are as asked", ProveIdsHold},
-    {"capabilities_proof", "none in effective, permitted, inheritable, ambient and bounding set; securebits locked", ProveCapabilitiesHold},
-    {"no_new_privileges_proof", "asked again from the kernel", ProveNoNewPrivilegesHold},
-    {"landlock_proof", "something that worked before the restriction is refused", ProveLandlockHolds},
-    {"descriptors_proof", "an inherited descriptor is a road out that no path rule closes (runc CVE-2024-21626)", ProveDescriptorsHold},
-    {"seccomp", "last, so that the filter need not allow what the rows above do", Seccomp},
-    {"seccomp_proof", "a forbidden call that would work without the filter fails with the errno the tables name", ProveSeccompHolds},
+    {"arguments", "an id of -1 or an empty filter would lock nothing", CheckArguments, "itself", "FailureTest.FailsWithoutAFilterThatIsAskedFor"},
+    {"single_thread", "Landlock and seccomp bind the calling thread alone: another would stay free", CheckSingleThread, "itself",
+     "FailureTest.FailsWithASecondThread"},
+    {"descriptor_list", "opened now for the proof below, since Landlock may not let us later", OpenDescriptorList, "none needed",
+     "FailureTest.FailsWithoutProc"},
+    {"affinity", "before any library counts processors and sizes its thread pools", SetAffinity, "none needed", "IdentityTest.RunsOnTheProcessorsItWasGiven"},
+    {"rlimits", "soft and hard, before the capabilities go that could raise them again", LowerLimits, "rlimits_proof", "LimitsTest.NeverLoosensWhatWasInherited"},
+    {"securebits", "first of the capability steps: they keep setresuid from taking CAP_SETPCAP away too early", Securebits, "capabilities_proof",
+     "IdentityTest.HasNoCapabilityInAnySet"},
+    {"bounding_set", "needs CAP_SETPCAP; an execve could bring back what the bounding set still holds", BoundingSet, "capabilities_proof",
+     "IdentityTest.GainsNothingByExec"},
+    {"groups", "before the gid and uid go, which may change the list", DropGroups, "itself", "RootIdentityTest.HasNoSupplementaryGroupsWhereTheyCanBeDropped"},
+    {"gid", "before the uid, whose change could take CAP_SETGID away", SetGid, "ids_proof", "IdentityTest.HasTheIdsItWasGiven"},
+    {"uid", "real, effective, saved and (with them) file-system uid", SetUid, "ids_proof", "IdentityTest.HasTheIdsItWasGiven"},
+    {"capability_sets", "last use of any capability was the row above", CapabilitySets, "capabilities_proof", "IdentityTest.HasNoCapabilityInAnySet"},
+    {"not_dumpable", "after the ids, whose change resets it: no other process may read this one through /proc or ptrace", NotDumpable, "none needed",
+     "IdentityTest.IsNotDumpable"},
+    {"no_new_privileges", "a set-uid program gains nothing; the kernel asks for it before Landlock and seccomp", NoNewPrivileges,
+     "no_new_privileges_proof", "IdentityTest.GainsNothingByExec"},
+    {"landlock", "second lock on files behind the mount namespace; first on abstract sockets and signals", Landlock, "landlock_proof",
+     "LandlockTest.ChangesOnlyWhatIsWritable"},
+    {"namespaces_proof", "each of the jail's namespaces is another than the one outside", ProveNamespacesHold, "itself",
+     "JailProofTest.FailsInANamespaceOfTheOutside"},
+    {"root_proof", "the old root is gone, and nothing but the session's own folders can be written", ProveRootHolds, "itself",
+     "JailProofTest.FailsOnEveryRootThatIsNoJails"},
+    {"one_user_proof", "the user namespace maps one user and one group: nobody else can be become", ProveOneUserHolds, "itself",
+     "JailProofTest.FailsWhereMoreThanOneUserIsMapped"},
+    {"rlimits_proof", "none is looser than asked, soft or hard", ProveLimitsHold, "itself", "LimitsTest.SetsEveryLimitSoftAndHard"},
+    {"ids_proof", "all four uids and gids are as asked", ProveIdsHold, "itself", "RootIdentityTest.ProvesEachOfTheIds"},
+    {"capabilities_proof", "none in effective, permitted, inheritable, ambient and bounding set; securebits locked", ProveCapabilitiesHold, "itself",
+     "IdentityTest.HasNoCapabilityInAnySet"},
+    {"no_new_privileges_proof", "asked again from the kernel", ProveNoNewPrivilegesHold, "itself", "IdentityTest.GainsNothingByExec"},
+    {"landlock_proof", "something that worked before the restriction is refused", ProveLandlockHolds, "itself", "LandlockTest.ChangesOnlyWhatIsWritable"},
+    {"descriptors_proof", "an inherited descriptor is a road out that no path rule closes (runc CVE-2024-21626)", ProveDescriptorsHold, "itself",
+     "FailureTest.FailsOnAStrayDescriptor"},
+    {"seccomp", "last, so that the filter need not allow what the rows above do", Seccomp, "seccomp_proof",
+     "SeccompFilterTest.HasTheEffectThatTheReviewedListStates"},
+    {"seccomp_proof", "a forbidden call that would work without the filter fails with the errno the tables name", ProveSeccompHolds, "itself",
+     "FailureTest.FailsWithoutAFilterThatIsAskedFor"},
 };
 constexpr int kStepCount = sizeof(kSteps) / sizeof(kSteps[0]);
 
@@ -208,10 +257,11 @@ int StepCount() { return kStepCount; }
 const char* StepName(int step) { return step >= 0 && step < kStepCount ? kSteps[step].name : "none"; }
 const char* StepReason(int step) { return step >= 0 && step < kStepCount ? kSteps[step].reason : ""; }
 
-Report EnterConfinement(const Spec& spec, const std::vector<sock_filter>& filter, int descriptors_max) {
+Report EnterConfinement(const Spec& spec, const std::vector<sock_filter>& filter, int descriptors_max, const Outside* outside) {
   Context c{.spec = spec,
             .filter = filter,
             .descriptors_max = descriptors_max,
+            .outside = outside,
             .landlock = Switched("landlock", spec.landlock),
             .seccomp = Switched("seccomp", spec.seccomp),
             .capabilities = Switched("capabilities", spec.capabilities),

@@ -60,7 +60,7 @@ confine::Report LockDown(WorkerSetup& setup) {
   PlaceDescriptors(setup);
   if (setsid() < 0) Fail("start a session of processes", errno);
   if (chdir("/workspace") != 0) Fail("enter /workspace", errno);
-  confine::Report report = confine::EnterConfinement(setup.spec, setup.filter, kChannelFd);
+  confine::Report report = confine::EnterConfinement(setup.spec, setup.filter, kChannelFd, &setup.outside);
   if (report.failure.step >= 0) Fail(confine::StepName(report.failure.step), report.failure.error);
   // Inside the jail everything is one user's; psutil, /proc/self/environ and debuggers of one's own code need this.
   prctl(PR_SET_DUMPABLE, 1);

@@ -16,6 +16,7 @@ namespace cellblock::guest {
 struct WorkerSetup {
   confine::Spec spec;
   std::vector<sock_filter> filter;
+  confine::Outside outside;  // as the zygote sees it
   UniqueFd jail;      // pidfd of the jail's init
   UniqueFd channel;
   UniqueFd output;

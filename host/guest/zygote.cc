@@ -58,8 +58,8 @@ uint64_t DataBytes() {
 
 class Zygote {
  public:
-  Zygote(UniqueFd control, std::unique_ptr<interp::Interpreter> interpreter, UniqueFd children, UniqueFd pid_namespace)
-      : control_(std::move(control)), interpreter_(std::move(interpreter)), children_(std::move(children)), pid_namespace_(std::move(pid_namespace)) {}
+  Zygote(UniqueFd control, std::unique_ptr<interp::Interpreter> interpreter, UniqueFd children, UniqueFd pid_namespace, const confine::Outside& outside)
+      : control_(std::move(control)), interpreter_(std::move(interpreter)), children_(std::move(children)), pid_namespace_(std::move(pid_namespace)), outside_(outside) {}
 
   // A few children that do nothing, so that the first real one finds the heap settled.
   absl::Status Settle() {
@@ -114,6 +114,7 @@ class Zygote {
     CELLBLOCK_ASSIGN_OR_RETURN(wire::ForkWorker request, wire::DecodeMessage<wire::ForkWorker>(message.bytes));
     if (message.descriptors.size() < 5) return absl::InvalidArgumentError("a worker needs five descriptors");
     WorkerSetup setup;
+    setup.outside = outside_;
     CELLBLOCK_ASSIGN_OR_RETURN(setup.spec, confine::DecodeSpec(request.spec));
     CELLBLOCK_ASSIGN_OR_RETURN(setup.filter, confine::ReadSeccompProgram(message.descriptors[4].get()));
     setup.jail = std::move(message.descriptors[0]);
@@ -137,6 +138,7 @@ class Zygote {
   std::unique_ptr<interp::Interpreter> interpreter_;
   UniqueFd children_;
   UniqueFd pid_namespace_;
+  confine::Outside outside_;
 };
 
 absl::StatusOr<std::unique_ptr<interp::Interpreter>> Load(const std::vector<std::string>& preload, bool fixed_hash_seed) {
@@ -168,10 +170,12 @@ absl::Status RunZygote(UniqueFd control, const std::vector<std::string>& preload
   if (!children.ok()) return fail(children.status());
   absl::StatusOr<UniqueFd> pid_namespace = sys::Open("/proc/self/ns/pid", O_RDONLY);
   if (!pid_namespace.ok()) return fail(pid_namespace.status());
+  confine::Outside outside;
+  if (int error = confine::LookOutside(&outside, /*with_root=*/false); error != 0) return fail(absl::ErrnoToStatus(error, "look at the zygote's namespaces"));
   absl::StatusOr<std::unique_ptr<interp::Interpreter>> interpreter = Load(preload, fixed_hash_seed);
   if (!interpreter.ok()) return fail(interpreter.status());
   int greeting = fcntl(control.get(), F_DUPFD_CLOEXEC, 3);
-  Zygote zygote(std::move(control), *std::move(interpreter), *std::move(children), *std::move(pid_namespace));
+  Zygote zygote(std::move(control), *std::move(interpreter), *std::move(children), *std::move(pid_namespace), outside);
   absl::Status settled = zygote.Settle();
   (void)sys::SendMessage(greeting, wire::EncodeMessage(wire::ReplyFor(settled, DataBytes())));
   close(greeting);

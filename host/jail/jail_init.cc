@@ -127,7 +127,8 @@ absl::Status SetUp(const wire::MakeJail& request, int control, int go, const std
 }
 
 // In the child: never returns. Fails closed: whatever goes wrong ends it before the program starts.
-[[noreturn]] void BecomeProgram(const wire::RunProgram& request, const confine::Spec& spec, const std::vector<sock_filter>& filter, const std::vector<UniqueFd>& descriptors) {
+[[noreturn]] void BecomeProgram(const wire::RunProgram& request, const confine::Spec& spec, const std::vector<sock_filter>& filter, const std::vector<UniqueFd>& descriptors,
+                                const confine::Outside& outside) {
   int output = descriptors[0].get(), errors = descriptors[1].get();
   auto fail = [errors](absl::string_view what) {
     std::string line = absl::StrCat("cellblock-init: ", what, ": ", std::string(strerror(errno)), "\n");
@@ -156,7 +157,7 @@ absl::Status SetUp(const wire::MakeJail& request, int control, int go, const std
   for (const std::string& variable : request.environment) environment.push_back(const_cast<char*>(variable.c_str()));
   arguments.push_back(nullptr);
   environment.push_back(nullptr);
-  confine::Report report = confine::EnterConfinement(spec, filter, last);
+  confine::Report report = confine::EnterConfinement(spec, filter, last, &outside);
   if (report.failure.step >= 0) {
     errno = report.failure.error;
     fail(absl::StrCat("lock down: ", confine::StepName(report.failure.step)));
@@ -166,7 +167,7 @@ absl::Status SetUp(const wire::MakeJail& request, int control, int go, const std
   _exit(127);
 }
 
-absl::StatusOr<pid_t> StartProgram(const sys::Message& message) {
+absl::StatusOr<pid_t> StartProgram(const sys::Message& message, const confine::Outside& outside) {
   CELLBLOCK_ASSIGN_OR_RETURN(wire::RunProgram request, wire::DecodeMessage<wire::RunProgram>(message.bytes));
   size_t descriptors = message.descriptors.size();
   if ((descriptors != kScript && descriptors != kScript + 1) || request.arguments.empty()) {
@@ -177,13 +178,13 @@ absl::StatusOr<pid_t> StartProgram(const sys::Message& message) {
   pid_t pid = fork();
   if (pid < 0 && errno == EAGAIN) return absl::ResourceExhaustedError("fork a program: the session's processes and threads are as many as they may be");
   if (pid < 0) return sys::ErrnoStatus("fork a program");
-  if (pid == 0) BecomeProgram(request, spec, filter, message.descriptors);
+  if (pid == 0) BecomeProgram(request, spec, filter, message.descriptors, outside);
   return pid;
 }
 
 class JailInit {
  public:
-  explicit JailInit(int control) : control_(control) {}
+  JailInit(int control, const confine::Outside& outside) : control_(control), outside_(outside) {}
 
   // False when the supervisor has gone.
   bool HandleMessage() {
@@ -191,7 +192,7 @@ class JailInit {
     if (!message.ok()) return false;
     switch (wire::MessageType(message->bytes)) {
       case wire::RunProgram::kType: {
-        absl::StatusOr<pid_t> pid = programs_.size() < kProgramsMax ? StartProgram(*message) : absl::StatusOr<pid_t>(absl::ResourceExhaustedError("too many programs"));
+        absl::StatusOr<pid_t> pid = programs_.size() < kProgramsMax ? StartProgram(*message, outside_) : absl::StatusOr<pid_t>(absl::ResourceExhaustedError("too many programs"));
         if (pid.ok()) programs_.insert(*pid);
         return Answer(wire::ReplyFor(pid.status(), pid.ok() ? static_cast<uint64_t>(*pid) : 0));
       }
@@ -225,12 +226,13 @@ class JailInit {
   bool Answer(const wire::Reply& reply) { return sys::SendMessage(control_, wire::EncodeMessage(reply)).ok(); }
 
   int control_;
+  const confine::Outside& outside_;
   std::set<pid_t> programs_;
 };
 
 }  // namespace
 
-void RunJailInit(const wire::MakeJail& request, UniqueFd control, UniqueFd go, std::vector<UniqueFd> attached) {
+void RunJailInit(const wire::MakeJail& request, UniqueFd control, UniqueFd go, std::vector<UniqueFd> attached, const confine::Outside& outside) {
   absl::Status ready = SetUp(request, control.get(), go.get(), attached);
   attached.clear();
   if (!ready.ok()) {
@@ -240,7 +242,7 @@ void RunJailInit(const wire::MakeJail& request, UniqueFd control, UniqueFd go, s
   go.Reset();
   absl::StatusOr<UniqueFd> children = ChildSignals();
   if (!children.ok()) _exit(1);
-  JailInit init(control.get());
+  JailInit init(control.get(), outside);
   std::array<pollfd, 2> items = {pollfd{control.get(), POLLIN, 0}, pollfd{children->get(), POLLIN, 0}};
   while (true) {
     if (poll(items.data(), items.size(), -1) < 0 && errno != EINTR) _exit(1);

@@ -7,13 +7,15 @@
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "confine/confine.h"
 #include "wire/messages.h"
 
 namespace cellblock::jail {
 
-// Never returns. `attached`: the detached mounts of request.attached, in order. `control`: the socket to the supervisor; its first message is a Reply with the descriptors of /workspace, /tmp and
-// /dev/shm, or an error. `go`: readable once the user and group maps are written. Ends when `control` closes, and the jail with it.
-[[noreturn]] void RunJailInit(const wire::MakeJail& request, UniqueFd control, UniqueFd go, std::vector<UniqueFd> attached);
+// Never returns. `attached`: the detached mounts of request.attached, in order. `control`: the socket to the supervisor; its first message
+// is a Reply with the descriptors of /workspace, /tmp and /dev/shm, or an error. `go`: readable once the user and group maps are written.
+// `outside`: what the nest sees, which no program here may. Ends when `control` closes, and the jail with it.
+[[noreturn]] void RunJailInit(const wire::MakeJail& request, UniqueFd control, UniqueFd go, std::vector<UniqueFd> attached, const confine::Outside& outside);
 
 }  // namespace cellblock::jail
 

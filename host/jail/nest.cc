@@ -22,6 +22,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "confine/confine.h"
 #include "confine/test_layer_switches.h"
 #include "jail/jail_init.h"
 #include "jail/reaper.h"
@@ -125,6 +126,7 @@ class Nest {
     if (prctl(PR_SET_DUMPABLE, 0) != 0) return sys::ErrnoStatus("become non-dumpable");
     CELLBLOCK_ASSIGN_OR_RETURN(own_mounts_, sys::Open("/proc/self/ns/mnt", O_RDONLY));
     CELLBLOCK_ASSIGN_OR_RETURN(children_, ChildSignals());
+    if (int error = confine::LookOutside(&outside_, /*with_root=*/true); error != 0) return absl::ErrnoToStatus(error, "look at the nest's namespaces and root");
     return absl::OkStatus();
   }
 
@@ -225,7 +227,7 @@ class Nest {
       if (!KeepOnly(keep).ok()) _exit(1);
       std::vector<UniqueFd> trees;
       for (size_t i = 2; i < keep.size(); ++i) trees.emplace_back(keep[i]);
-      RunJailInit(request, UniqueFd(keep[0]), UniqueFd(keep[1]), std::move(trees));
+      RunJailInit(request, UniqueFd(keep[0]), UniqueFd(keep[1]), std::move(trees), outside_);
     }
     if (setns(own_mounts_.get(), CLONE_NEWNS) != 0) _exit(1);  // no way on from a wrong root
     CELLBLOCK_RETURN_IF_ERROR(jail.status());
@@ -250,6 +252,7 @@ class Nest {
   UniqueFd control_;
   UniqueFd own_mounts_;
   UniqueFd children_;
+  confine::Outside outside_;
   std::map<uint64_t, UniqueFd> roots_;  // prepared mount namespaces
 };
 
