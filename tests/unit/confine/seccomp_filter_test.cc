@@ -34,6 +34,8 @@ namespace {
 constexpr int kNumbers = 600;  // the highest call of Linux 6.18 is below 500
 constexpr uint64_t kHigh = uint64_t{1} << 32;
 using Arguments = std::array<uint64_t, 6>;
+constexpr Arguments kAllOnes = {~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}};
+constexpr Arguments kHighOnes = {kHigh, kHigh, kHigh, kHigh, kHigh, kHigh};
 
 class Filter {
  public:
@@ -92,13 +94,17 @@ const std::vector<uint64_t>& Values() {
 
 TEST(SeccompFilterTest, KillsCallsOfOtherArchitectures) {
   for (uint32_t arch : {uint32_t{AUDIT_ARCH_I386}, uint32_t{AUDIT_ARCH_ARM}, uint32_t{AUDIT_ARCH_S390X}, uint32_t{0}, kNativeAuditArch ^ 1}) {
-    for (int number = 0; number <= kNumbers; ++number) EXPECT_EQ(Default().Ask(number, {}, arch), "kill") << number << " on " << arch;
+    for (int number = 0; number <= kNumbers; ++number) {
+      for (const Arguments& arguments : {Arguments{}, kAllOnes, kHighOnes}) EXPECT_EQ(Default().Ask(number, arguments, arch), "kill") << number << " on " << arch;
+    }
   }
 }
 
 TEST(SeccompFilterTest, KillsX32Calls) {
 #ifdef __X32_SYSCALL_BIT
-  for (int number = 0; number <= kNumbers; ++number) EXPECT_EQ(Default().Ask(number | __X32_SYSCALL_BIT), "kill") << number;
+  for (int number = 0; number <= kNumbers; ++number) {
+    for (const Arguments& arguments : {Arguments{}, kAllOnes, kHighOnes}) EXPECT_EQ(Default().Ask(number | __X32_SYSCALL_BIT, arguments), "kill") << number;
+  }
 #else
   GTEST_SKIP() << "missing: x32 exists on x86-64 only";
 #endif
@@ -106,6 +112,13 @@ TEST(SeccompFilterTest, KillsX32Calls) {
 
 TEST(SeccompFilterTest, AnswersEnosysToNumbersThatNoKernelHas) {
   for (int number : {470, 599, 600, 0x3fffffff, -1}) EXPECT_EQ(Default().Ask(number), "ENOSYS") << number;
+  for (const Filter* filter : {&Default(), &WithInet(), &WithoutExec(), &WithoutUncounted()}) {
+    for (int number = kNumbers; number < 1 << 16; ++number) ASSERT_EQ(filter->Ask(number), "ENOSYS") << number;
+    // Every allowed number with one more bit in it is another number.
+    for (unsigned bit = 10; bit < 32; ++bit) {
+      for (int number = 0; number <= kNumbers; ++number) ASSERT_NE(filter->Ask(static_cast<int>(static_cast<uint32_t>(number) | 1U << bit)), "allow") << number << " bit " << bit;
+    }
+  }
 }
 
 // ---- Arguments
