@@ -1,5 +1,4 @@
 // That nothing is left behind: by sessions that end, and by a supervisor that is killed. Tests only.
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,39 +16,12 @@
 #include "absl/strings/str_split.h"
 #include "sys/files.h"
 #include "tests/support/helper_processes.h"
+#include "tests/support/left_behind.h"
 #include "tests/support/session_fixture.h"
 #include "tests/support/signal_child.h"
 
 namespace cellblock {
 namespace {
-
-std::set<std::string> NamesIn(const std::string& folder) {
-  std::set<std::string> names;
-  std::unique_ptr<DIR, int (*)(DIR*)> listing(opendir(folder.c_str()), closedir);
-  while (dirent* entry = listing == nullptr ? nullptr : readdir(listing.get())) {
-    if (entry->d_name[0] != '.') names.insert(entry->d_name);
-  }
-  return names;
-}
-
-size_t OpenDescriptors() { return NamesIn("/proc/self/fd").size() - 1; }  // without the listing's own
-
-// Folders below the cgroup mounts that belong to the supervisor `pid`, and theirs.
-void FindCgroups(const std::string& folder, const std::string& prefix, int depth, std::vector<std::string>& found) {
-  std::unique_ptr<DIR, int (*)(DIR*)> listing(opendir(folder.c_str()), closedir);
-  while (dirent* entry = listing == nullptr ? nullptr : readdir(listing.get())) {
-    if (entry->d_type != DT_DIR || entry->d_name[0] == '.') continue;
-    std::string path = absl::StrCat(folder, "/", entry->d_name);
-    if (absl::StrContains(path, prefix)) found.push_back(path);
-    if (depth > 0) FindCgroups(path, prefix, depth - 1, found);
-  }
-}
-
-std::vector<std::string> CgroupsOf(pid_t pid) {
-  std::vector<std::string> found;
-  FindCgroups("/sys/fs/cgroup", absl::StrCat("/cellblock-", pid, "-"), 8, found);
-  return found;
-}
 
 class LeaksTest : public SessionTest {};
 
@@ -59,7 +31,7 @@ TEST_F(LeaksTest, FiftySessionsLeaveNothing) {
   End();
   auto settled = [] { return WorkerProcesses().empty() && JailInitProcesses().empty(); };
   ASSERT_TRUE(Eventually(settled));
-  size_t descriptors = OpenDescriptors(), processes = DescendantsOf(getpid()).size(), cgroups = CgroupsOf(getpid()).size();
+  const LeftBehind before = CountLeftBehind();
   for (int i = 0; i < 50; ++i) {
     std::unique_ptr<Session> session = NewSession();
     switch (i % 5) {  // each kind of end
@@ -70,9 +42,7 @@ TEST_F(LeaksTest, FiftySessionsLeaveNothing) {
       default: RunIn(*session, "import os\nif os.fork() == 0:\n    os.setsid()\n    import time\n    time.sleep(300)"); break;
     }
   }
-  EXPECT_TRUE(Eventually([&] { return DescendantsOf(getpid()).size() <= processes; })) << DescendantsOf(getpid()).size() << " processes, before " << processes;
-  EXPECT_EQ(OpenDescriptors(), descriptors);
-  EXPECT_EQ(CgroupsOf(getpid()).size(), cgroups);
+  EXPECT_TRUE(Eventually([&] { return CountLeftBehind() == before; })) << CountLeftBehind() << "; before: " << before;
 }
 
 TEST_F(LeaksTest, ManyCallsOpenNoDescriptors) {
