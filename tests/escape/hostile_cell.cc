@@ -23,7 +23,7 @@ constexpr size_t kCellBytesMax = 64 * 1024;
 constexpr absl::Duration kDefaultTimeout = absl::Seconds(30);
 
 const std::set<std::string>& KnownKeys() {
-  static const auto* keys = new std::set<std::string>{"claim", "status", "session", "stdout", "error", "hit", "killed", "artifacts", "policy", "timeout", "next", "twin", "twin_stdout", "twin_status", "twin_policy"};
+  static const auto* keys = new std::set<std::string>{"claim", "status", "session", "stdout", "error", "hit", "killed", "artifacts", "policy", "timeout", "next", "needs", "after_stdout", "twin", "twin_stdout", "twin_status", "twin_policy"};
   return *keys;
 }
 

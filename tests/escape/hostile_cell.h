@@ -8,16 +8,19 @@
 //   # error: NAME|NAME           the exception that ends it
 //   # hit: memory                a limit that the receipt must name
 //   # killed: 1                  processes left over that must have been killed, at least
-//   # artifacts: a b             paths of the artifacts, in order; "none"
+//   # artifacts: a b|a           paths of the artifacts, in order; "none"
 //   # policy: limits: {wall: 2s}       a line of the policy file it runs under (repeatable)
 //   # timeout: 2s                of the call
 //   # next: any                  the session's next call may end in any way, but must end (default: it answers)
-//   # twin: outside [unshare options] | policy | inside
+//   # needs: host services       arguments 2 to 4 are a port of the host's loopback, an abstract name, an id of shared memory
+//   # after_stdout: REGEX        what the script prints with the argument "after", in another session beside this one and in the next
+//   # twin: outside [unshare options] | policy | inside | again
 //   # twin_stdout: REGEX  twin_status: ok  twin_policy: …
 //
 // A script's first argument is "hostile", and "twin" in its twin. Twin "outside": the same script under plain Python on this machine, if
 // need be in namespaces of its own, where an ordinary user may do what root may. Twin "policy" (or "inside"): in a session again,
-// under another policy (or the same). A script that shows the allowed call itself says "# twin: within".
+// under another policy (or the same). Twin "again": "after" in the same session, which must find what other sessions must not. A script
+// that shows the allowed call itself says "# twin: within".
 #ifndef CELLBLOCK_TESTS_ESCAPE_HOSTILE_CELL_H_
 #define CELLBLOCK_TESTS_ESCAPE_HOSTILE_CELL_H_
 
