@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "confine/test_layer_switches.h"
 #include "guest/channel.h"
 #include "sys/files.h"
 #include "wire/messages.h"
@@ -23,7 +24,15 @@
 namespace cellblock::guest {
 namespace {
 
-constexpr int kJoined = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
+// All but the pid namespace, which the zygote has joined before the fork. A jail of a test may lack some.
+int JoinedNamespaces() {
+  int joined = CLONE_NEWUSER | CLONE_NEWNS;
+  if (!confine::IsLayerSwitchedOff("network_namespace")) joined |= CLONE_NEWNET;
+  if (!confine::IsLayerSwitchedOff("ipc_namespace")) joined |= CLONE_NEWIPC;
+  if (!confine::IsLayerSwitchedOff("uts_namespace")) joined |= CLONE_NEWUTS;
+  return joined;
+}
+
 constexpr size_t kCodeFrameBytesMax = size_t{65} << 20;  // limits.code_bytes is at most 64 MiB; the supervisor checks the policy's own
 
 // Reports why the worker could not be locked, and ends: fail closed.
@@ -46,8 +55,8 @@ void PlaceDescriptors(WorkerSetup& setup) {
   if (channel < 0 || output < 0 || errors < 0 || jail < 0) _exit(125);
   if (dup3(channel, kChannelFd, O_CLOEXEC) < 0) _exit(125);
   if (dup2(output, 1) < 0 || dup2(errors, 2) < 0) Fail("set standard streams", errno);
-  if (setns(jail, kJoined) != 0) Fail("join the jail's namespaces", errno);
-  if (syscall(SYS_close_range, kChannelFd + 1, ~0U, 0) != 0) Fail("close descriptors", errno);
+  if (setns(jail, JoinedNamespaces()) != 0) Fail("join the jail's namespaces", errno);
+  if (!confine::IsLayerSwitchedOff("descriptors") && syscall(SYS_close_range, kChannelFd + 1, ~0U, 0) != 0) Fail("close descriptors", errno);
   setup.channel.Release(), setup.output.Release(), setup.errors.Release(), setup.jail.Release();  // closed just now
   for (UniqueFd& entrance : setup.entrances) entrance.Release();
 }

@@ -29,6 +29,7 @@
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "confine/confine.h"
+#include "confine/test_layer_switches.h"
 #include "jail/reaper.h"
 #include "jail/root.h"
 #include "sys/files.h"
@@ -57,15 +58,20 @@ absl::Status EnterUser() {
   return absl::OkStatus();
 }
 
+absl::Status MountSized(const std::string& path, const char* mode, unsigned long flags, uint64_t bytes, uint64_t inodes) {
+  const std::string size = confine::IsLayerSwitchedOff("sized_files") ? "" : absl::StrCat(",size=", bytes, ",nr_inodes=", inodes);
+  return sys::Mount("tmpfs", path, flags, absl::StrCat("mode=", mode, ",uid=", kJailUserId, ",gid=", kJailUserId, size));
+}
+
 absl::Status MountPrivateParts(const wire::MakeJail& request) {
   CELLBLOCK_RETURN_IF_ERROR(sys::Mount("proc", "/proc", kPrivateMount | MS_NOEXEC, ""));
-  std::string owner = absl::StrCat(",uid=", kJailUserId, ",gid=", kJailUserId);
   // The root folder of a tmpfs is an inode too.
-  CELLBLOCK_RETURN_IF_ERROR(sys::Mount("tmpfs", kWorkspacePath, kPrivateMount, absl::StrCat("mode=0755,size=", request.workspace_bytes, ",nr_inodes=", request.workspace_inodes + 1, owner)));
-  CELLBLOCK_RETURN_IF_ERROR(sys::Mount("tmpfs", "/tmp", kPrivateMount, absl::StrCat("mode=1777,size=", request.tmp_bytes, ",nr_inodes=", kTmpInodes, owner)));
-  CELLBLOCK_RETURN_IF_ERROR(sys::Mount("tmpfs", "/dev/shm", kPrivateMount | MS_NOEXEC, absl::StrCat("mode=1777,size=", request.shm_bytes, ",nr_inodes=", kTmpInodes, owner)));
+  CELLBLOCK_RETURN_IF_ERROR(MountSized(kWorkspacePath, "0755", kPrivateMount, request.workspace_bytes, request.workspace_inodes + 1));
+  CELLBLOCK_RETURN_IF_ERROR(MountSized("/tmp", "1777", kPrivateMount, request.tmp_bytes, kTmpInodes));
+  CELLBLOCK_RETURN_IF_ERROR(MountSized("/dev/shm", "1777", kPrivateMount | MS_NOEXEC, request.shm_bytes, kTmpInodes));
   // No user namespace can be made inside, whatever the filter says (namespaces(7), /proc/sys/user).
   CELLBLOCK_RETURN_IF_ERROR(sys::WriteFile("/proc/sys/user/max_user_namespaces", "0"));
+  if (confine::IsLayerSwitchedOff("proc_masks")) return absl::OkStatus();
   for (const char* file : kMaskedProcFiles) {
     if (mount("/dev/null", file, nullptr, MS_BIND, nullptr) != 0 && errno != ENOENT) return sys::ErrnoStatus(absl::StrCat("mask ", file));
   }
@@ -115,7 +121,7 @@ absl::Status SetUp(const wire::MakeJail& request, int control, int go, const std
   CELLBLOCK_RETURN_IF_ERROR(EnterUser());
   if (setsid() < 0) return sys::ErrnoStatus("start a session of processes");
   if (chdir("/") != 0) return sys::ErrnoStatus("enter /");
-  if (sethostname("cellblock", 9) != 0) return sys::ErrnoStatus("set the host name");
+  if (!confine::IsLayerSwitchedOff("uts_namespace") && sethostname("cellblock", 9) != 0) return sys::ErrnoStatus("set the host name");
   CELLBLOCK_RETURN_IF_ERROR(MountPrivateParts(request));
   CELLBLOCK_RETURN_IF_ERROR(AttachFiles(request, attached));
   MakeCacheFolders();

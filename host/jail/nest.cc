@@ -38,12 +38,14 @@ namespace {
 constexpr size_t kRootsMax = 64;
 constexpr uint64_t kAttachedFile = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
 
-// Those without which there is no jail at all, and those that a test may leave out.
+// All of them; a test may leave some out.
 uint64_t JailNamespaces(bool network) {
-  uint64_t namespaces = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS;
-  if (!confine::IsLayerSwitchedOff("ipc_namespace")) namespaces |= CLONE_NEWIPC;
-  if (!confine::IsLayerSwitchedOff("uts_namespace")) namespaces |= CLONE_NEWUTS;
-  if (network && !confine::IsLayerSwitchedOff("network_namespace")) namespaces |= CLONE_NEWNET;
+  constexpr std::pair<const char*, uint64_t> kAll[] = {{"user_namespace", CLONE_NEWUSER}, {"pid_namespace", CLONE_NEWPID},    {"mount_namespace", CLONE_NEWNS},
+                                                       {"ipc_namespace", CLONE_NEWIPC},   {"uts_namespace", CLONE_NEWUTS}, {"network_namespace", CLONE_NEWNET}};
+  uint64_t namespaces = 0;
+  for (const auto& [layer, flag] : kAll) {
+    if (!confine::IsLayerSwitchedOff(layer) && (network || flag != CLONE_NEWNET)) namespaces |= flag;
+  }
   return namespaces;
 }
 

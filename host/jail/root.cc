@@ -177,6 +177,7 @@ absl::Status EnterPreparedRoot(const wire::PrepareRoot& request) {
   for (size_t i = 0; i < request.mounts.size(); i += 2) {
     CELLBLOCK_RETURN_IF_ERROR(TakeBind(request.mounts[i], request.mounts[i + 1], kReadOnlyTree, binds));
   }
+  if (confine::IsLayerSwitchedOff("old_root")) CELLBLOCK_RETURN_IF_ERROR(TakeBind("/", "/mnt/old", kReadOnlyTree, binds));
 
   CELLBLOCK_RETURN_IF_ERROR(sys::Mount("tmpfs", kStage, kNoSuidNoDevNoExec & ~8UL, "size=4m,nr_inodes=4096,mode=0755"));
   for (const auto& [target, path] : links) CELLBLOCK_RETURN_IF_ERROR(MakeLink(target, absl::StrCat(kStage, path)));

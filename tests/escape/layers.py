@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Runs the hostile cells with each layer switched off in turn, and shows which of them notice.
 
-Usage: tests/escape/layers.py BUILD_FOLDER      (of a build with -DCELLBLOCK_TEST_LAYER_SWITCHES=ON)
+Usage: tests/escape/layers.py BUILD_FOLDER [ROW]...     (of a build with -DCELLBLOCK_TEST_LAYER_SWITCHES=ON)
 
 A layer that no cell would miss is either held up by another one as well, which ROWS must say, or is not tested: then this fails.
 Runs on the host, as root or as an ordinary user; needs about a minute for each row.
@@ -15,17 +15,27 @@ import sys
 # What is switched off (host/confine/test_layer_switches.h) → why no cell may notice, where another layer holds alone.
 ROWS = {
     "": "",
-    "seccomp": "",
-    "landlock": "",
-    "capabilities": "",
-    "no_new_privileges": "",
-    "rlimits": "",
-    "network_namespace": "the filter refuses every socket of the internet",
+    # Each layer of docs/threat-model.md, and its parts. A jail without these three is none: no session starts, which is a refusal.
+    "user_namespace": "",
+    "pid_namespace": "",
+    "mount_namespace": "",
+    "network_namespace": "",
     "ipc_namespace": "",
     "uts_namespace": "",
+    "old_root": "",
     "read_only_root": "the root belongs to a user that is not mapped, and Landlock refuses writes",
+    "proc_masks": "",
+    "capabilities": "",
+    "no_new_privileges": "",
+    "landlock": "",
+    "seccomp": "",
+    "descriptors,descriptors_proof": "",
+    "rlimits": "",
+    "sized_files": "",
     "cgroup,watch": "",
+    # Where two layers hold the same, both off.
     "seccomp,network_namespace": "",
+    "network_namespace,landlock": "",
     "seccomp,uts_namespace,capabilities": "",
     "read_only_root,landlock": "",
 }
@@ -45,10 +55,12 @@ def noticed(build, layers):
 
 
 def main():
-    if len(sys.argv) != 2 or not os.path.isdir(sys.argv[1]):
+    chosen = sys.argv[2:] or list(ROWS)
+    if len(sys.argv) < 2 or not os.path.isdir(sys.argv[1]) or not set(chosen) <= set(ROWS):
         sys.exit(__doc__)
     missed = []
-    for layers, reason in ROWS.items():
+    for layers in chosen:
+        reason = ROWS[layers]
         cells = noticed(sys.argv[1], layers)
         print(f"{layers or '(nothing)'}: {len(cells)} notice{': ' + ' '.join(cells) if cells else ''}{f' [{reason}]' if reason and not cells else ''}", flush=True)
         if bool(cells) != bool(layers) and not (layers and reason):
