@@ -7,6 +7,7 @@
 #include <future>
 #include <thread>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "cellblock/host.h"
@@ -37,8 +38,11 @@ LayerReport TryNest() {
   supervise::NestOptions options = {*libexec + "/cellblock-init", HostOptions().first_user_id, HostOptions().user_id_count};
   absl::Status status = absl::OkStatus();
   std::thread([&] { status = supervise::Nest::Create(options).status(); }).join();
+  const bool ids_are_missing = absl::StrContains(status.message(), "ids");
   return {"nest", status.ok(), status.ok() ? "helper processes run in namespaces of their own, with a proc of their own" : std::string(status.message()),
-          status.ok() ? "" : "the mounts of /proc must not be masked: in a container run it with an unmasked /proc (Docker: --security-opt systempaths=unconfined)"};
+          status.ok()       ? ""
+          : ids_are_missing ? "rootless containers: more ids in /etc/subuid and /etc/subgid of the host's user; or start cellblock as another user than root"
+                            : "the mounts of /proc must not be masked: in a container run it with an unmasked /proc (Docker: --security-opt systempaths=unconfined)"};
 }
 
 LayerReport TryCgroup() {

@@ -53,8 +53,12 @@ absl::Status WriteNestMaps(pid_t pid, const NestOptions& options, bool as_root) 
   std::string proc = absl::StrCat("/proc/", pid);
   if (as_root) {
     std::string map = absl::StrCat("0 0 1\n", options.first_user_id, " ", options.first_user_id, " ", options.user_id_count, "\n");
-    CELLBLOCK_RETURN_IF_ERROR(sys::WriteFile(proc + "/uid_map", map));
-    return sys::WriteFile(proc + "/gid_map", map);
+    absl::Status written = sys::WriteFile(proc + "/uid_map", map);
+    if (written.ok()) written = sys::WriteFile(proc + "/gid_map", map);
+    if (!absl::IsPermissionDenied(written) && !absl::IsInvalidArgument(written)) return written;
+    return absl::FailedPreconditionError(absl::StrCat("this root is one of a container's, in which the user and group ids ", options.first_user_id, " to ",
+                                                      options.first_user_id + options.user_id_count - 1,
+                                                      " are not there for sessions; map them into it, or run as an ordinary user in it"));
   }
   // user_namespaces(7): without privilege one id can be mapped, one's own, and setgroups must be denied first.
   CELLBLOCK_RETURN_IF_ERROR(sys::WriteFile(proc + "/uid_map", absl::StrCat("0 ", geteuid(), " 1\n")));
