@@ -218,6 +218,7 @@ absl::StatusOr<Invocation> ParseDoctor(const Arguments& arguments, const Argumen
   app.add_option("--policy", options.policy);
   app.add_option("--python-env", options.python_environment);
   app.add_flag("--json", options.json);
+  app.add_flag("--strict", options.strict);
   CELLBLOCK_RETURN_IF_ERROR(Parse(app, arguments));
   if (!rest.empty()) return Wrong("doctor takes no arguments behind --");
   return options;

@@ -7,10 +7,12 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "app/console.h"
 #include "app/exit_codes.h"
 #include "app/locations.h"
+#include "app/session_setup.h"
 
 namespace cellblock::app {
 namespace {
@@ -61,7 +63,49 @@ LayerReport EnvironmentRow(const DoctorOptions& options, const Policy& policy, c
   return row;
 }
 
-std::string Table(const std::vector<LayerReport>& rows, const std::vector<MissingLayer>& missing, const std::string& policy) {
+// What --strict found out by starting a session.
+struct Trial {
+  bool answered = false;
+  std::vector<Layer> layers;
+};
+
+// Layers that work one by one may not work together: profiles of AppArmor allow a user namespace and take its capabilities, filters of
+// containers refuse a mount. Only a session that answers shows that the policy is kept.
+Trial TrySession(const DoctorOptions& options, const Policy& policy, const Context& context, Console& console, std::vector<MissingLayer>& missing) {
+  SessionChoices choices;
+  choices.python_environment = options.python_environment;
+  Trial trial;
+  LiveSession live;
+  if (std::optional<Failure> failure = StartSession(choices, policy, {}, context, console, &live)) {
+    missing.push_back({"session", absl::StrCat("none could be started: ", failure->status.message()), ""});
+    return trial;
+  }
+  ExecuteOptions call;
+  call.language = policy.languages.python ? Language::kPython : Language::kBash;
+  const absl::StatusOr<Record> record = live.session->Execute(call.language == Language::kPython ? "pass" : ":", call);
+  trial.answered = record.ok() && record->status == CallStatus::kOk;
+  trial.layers = live.session->layers();
+  if (!trial.answered) missing.push_back({"session", absl::StrCat("its first call did not end well: ", record.ok() ? record->reason : std::string(record.status().message())), ""});
+  for (const RequiredLayer& layer : kLayers) {
+    if (policy.isolation.*layer.requirement != Requirement::kRequired) continue;
+    for (const Layer& found : trial.layers) {
+      if (found.name == layer.key && found.state == "off") missing.push_back({absl::StrCat("isolation.", layer.key), absl::StrCat("off in a session: ", found.detail), ""});
+    }
+  }
+  return trial;
+}
+
+std::string TrialText(const Trial& trial, const std::string& policy) {
+  if (!trial.answered) return "";
+  std::vector<std::string> on, off;
+  for (const Layer& layer : trial.layers) {
+    (layer.state == "enforced" ? on : off).push_back(layer.state == "enforced" ? layer.name : absl::StrCat("  ", layer.name, " is ", layer.state, layer.detail.empty() ? "" : ": ", layer.detail, "\n"));
+  }
+  return absl::StrCat("A session under '", policy, "' was started and has answered. Enforced in it: ", absl::StrJoin(on, ", "), ".\n",
+                      off.empty() ? "" : "What the policy does without:\n", absl::StrJoin(off, ""), "\n");
+}
+
+std::string Table(const std::vector<LayerReport>& rows, const std::vector<MissingLayer>& missing, const Trial& trial, const std::string& policy) {
   size_t width = 0;
   for (const LayerReport& row : rows) width = std::max(width, row.name.size());
   std::string text;
@@ -69,26 +113,32 @@ std::string Table(const std::vector<LayerReport>& rows, const std::vector<Missin
     absl::StrAppendFormat(&text, "%-*s  %-3s  %s\n", static_cast<int>(width), row.name, row.available ? "on" : "OFF", row.detail);
     if (!row.available && !row.advice.empty()) absl::StrAppendFormat(&text, "%*s       → %s\n", static_cast<int>(width), "", row.advice);
   }
-  text += "\n";
+  absl::StrAppend(&text, "\n", TrialText(trial, policy));
   if (missing.empty()) {
     absl::StrAppend(&text, "The policy '", policy, "' can be kept on this machine.\n");
     return text;
   }
   absl::StrAppend(&text, "The policy '", policy, "' cannot be kept on this machine:\n");
-  for (const MissingLayer& layer : missing) absl::StrAppend(&text, "  ", layer.key, ": ", layer.reason, "\n");
+  for (const MissingLayer& layer : missing) {
+    absl::StrAppend(&text, "  ", layer.key, ": ", layer.reason, "\n", layer.advice.empty() ? "" : absl::StrCat("    → ", layer.advice, "\n"));
+  }
   return text;
 }
 
-std::string Json(const std::vector<LayerReport>& rows, const std::vector<MissingLayer>& missing, const std::string& policy) {
+std::string Json(const std::vector<LayerReport>& rows, const std::vector<MissingLayer>& missing, const Trial& trial, bool tried, const std::string& policy) {
   boost::json::array layers;
   for (const LayerReport& row : rows) {
     layers.push_back({{"name", row.name}, {"available", row.available}, {"detail", row.detail}, {"advice", row.advice}});
   }
   boost::json::array lacks;
-  for (const MissingLayer& layer : missing) lacks.push_back({{"key", layer.key}, {"reason", layer.reason}});
-  return absl::StrCat(boost::json::serialize(
-                          boost::json::object{{"policy", policy}, {"satisfied", missing.empty()}, {"layers", layers}, {"missing", lacks}}),
-                      "\n");
+  for (const MissingLayer& layer : missing) lacks.push_back({{"key", layer.key}, {"reason", layer.reason}, {"advice", layer.advice}});
+  boost::json::object object{{"policy", policy}, {"satisfied", missing.empty()}, {"layers", layers}, {"missing", lacks}};
+  if (tried) {
+    boost::json::array found;
+    for (const Layer& layer : trial.layers) found.push_back({{"name", layer.name}, {"state", layer.state}, {"detail", layer.detail}});
+    object["session"] = {{"answered", trial.answered}, {"layers", found}};
+  }
+  return absl::StrCat(boost::json::serialize(object), "\n");
 }
 
 }  // namespace
@@ -101,16 +151,16 @@ std::vector<MissingLayer> FindMissingLayers(const Policy& policy, const std::vec
     const LayerReport* report = FindReport(reports, layer.key);
     if (report != nullptr ? report->available : layer.in_every_kernel) continue;
     // A layer nobody looked at is not a layer one has.
-    missing.push_back({absl::StrCat("isolation.", layer.key), report == nullptr ? "not known on this machine" : reason_of(*report)});
+    missing.push_back({absl::StrCat("isolation.", layer.key), report == nullptr ? "not known on this machine" : reason_of(*report), report == nullptr ? "" : report->advice});
   }
   // The kernel keeps a memory limit only through a cgroup.
   const LayerReport* cgroup = FindReport(reports, "cgroup");
   if (policy.isolation.memory == MemoryRequirement::kEnforced && (cgroup == nullptr || !cgroup->available)) {
-    missing.push_back({"isolation.memory", cgroup == nullptr ? "not known on this machine" : reason_of(*cgroup)});
+    missing.push_back({"isolation.memory", cgroup == nullptr ? "not known on this machine" : reason_of(*cgroup), cgroup == nullptr ? "" : cgroup->advice});
   }
   // Every session needs it, whatever its policy says.
   const LayerReport* nest = FindReport(reports, "nest");
-  if (nest != nullptr && !nest->available) missing.push_back({"nest", reason_of(*nest)});
+  if (nest != nullptr && !nest->available) missing.push_back({"nest", reason_of(*nest), nest->advice});
   return missing;
 }
 
@@ -124,8 +174,11 @@ int DoctorCommand(const DoctorOptions& options, const Context& context) {
   std::vector<LayerReport> rows = context.inspect_machine();
   std::vector<MissingLayer> missing = FindMissingLayers(*policy, rows);
   rows.push_back(EnvironmentRow(options, *policy, context));
-  if (!rows.back().available) missing.push_back({"python.environment", rows.back().detail});
-  console.Write(options.json ? Json(rows, missing, policy->name) : Table(rows, missing, policy->name));
+  if (!rows.back().available) missing.push_back({"python.environment", rows.back().detail, rows.back().advice});
+  Trial trial;
+  const bool try_session = options.strict && missing.empty();  // else it is known what fails, and why
+  if (try_session) trial = TrySession(options, *policy, context, console, missing);
+  console.Write(options.json ? Json(rows, missing, trial, try_session, policy->name) : Table(rows, missing, trial, policy->name));
   if (console.stdout_closed()) return ExitCodeOfLostOutput(console);
   return missing.empty() ? kExitOk : kExitHost;
 }

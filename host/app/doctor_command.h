@@ -15,6 +15,7 @@ struct DoctorOptions {
   std::string policy = "default";
   std::string python_environment;
   bool json = false;
+  bool strict = false;  // starts a session under the policy and asks it, instead of trusting the look at each layer
 };
 
 // 0 when the policy can be kept on this machine, 4 when not, 2 when the policy cannot be read.
@@ -24,6 +25,7 @@ int DoctorCommand(const DoctorOptions& options, const Context& context);
 struct MissingLayer {
   std::string key;  // the policy's: "isolation.seccomp"
   std::string reason;
+  std::string advice;
 };
 std::vector<MissingLayer> FindMissingLayers(const Policy& policy, const std::vector<LayerReport>& reports);
 

@@ -154,13 +154,15 @@ policies/reference.yaml shows every key with its default, its unit and the reaso
 
 const char kDoctorHelp[] = R"(Looks at this machine: which layers of protection it gives, and how to turn on those it does not.
 
-Usage: cellblock doctor [--policy NAME|FILE] [--python-env DIR] [--json]
+Usage: cellblock doctor [--policy NAME|FILE] [--strict] [--python-env DIR] [--json]
 
   --policy NAME|FILE    the policy that must be kept; default: default
+  --strict              also start a session under that policy and ask it, since layers that work one by one may not work together
   --python-env DIR      the Python environment
   --json                as JSON
 
-Exit code 0 when the policy can be kept here, else 4.
+Exit code 0 when the policy can be kept here, 4 when not: the end says which of its requirements fails, why, and how to get it. 2 when
+the policy cannot be read.
 )";
 
 }  // namespace cellblock::app

@@ -5,6 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/captured_stream.h"
+#include "tests/support/fake_host.h"
 
 namespace cellblock::app {
 namespace {
@@ -101,6 +102,76 @@ TEST_F(DoctorCommandTest, NothingRunsWithoutTheNest) {
   Layer(machine_, "nest") = {"nest", false, "/proc is masked", "unmask it"};
   EXPECT_EQ(DoctorCommand({}, context_), kExitHost);
   EXPECT_THAT(out_.text(), HasSubstr("nest: /proc is masked"));
+}
+
+TEST_F(DoctorCommandTest, SaysHowToGetWhatThePolicyRequires) {
+  Layer(machine_, "cgroup") = {"cgroup", false, "no cgroup", "systemd-run --user --scope -p Delegate=yes"};
+  DoctorOptions options;
+  options.policy = "hard";
+  EXPECT_EQ(DoctorCommand(options, context_), kExitHost);
+  EXPECT_THAT(out_.text(), HasSubstr("isolation.memory: no cgroup\n    → systemd-run --user --scope -p Delegate=yes\n"));
+}
+
+class StrictDoctorTest : public DoctorCommandTest {
+ protected:
+  StrictDoctorTest() {
+    options_.strict = true;
+    context_.create_host = world_.Factory();
+  }
+  DoctorOptions options_;
+  FakeWorld world_;
+};
+
+TEST_F(StrictDoctorTest, IsContentWithASessionThatAnswers) {
+  EXPECT_EQ(DoctorCommand(options_, context_), kExitOk);
+  EXPECT_THAT(out_.text(), AllOf(HasSubstr("was started and has answered. Enforced in it: seccomp."), HasSubstr("  memory is watched\n"), HasSubstr("can be kept")));
+  ASSERT_EQ(world_.calls.size(), 1u);
+  EXPECT_EQ(world_.calls[0].code, "pass");
+}
+
+TEST_F(StrictDoctorTest, FindsWhatTheLookAtEachLayerDoesNot) {
+  world_.host_status = absl::FailedPreconditionError("the nest has no capabilities");
+  EXPECT_EQ(DoctorCommand({}, context_), kExitOk);
+  EXPECT_EQ(DoctorCommand(options_, context_), kExitHost);
+  EXPECT_THAT(out_.text(), HasSubstr("session: none could be started: the nest has no capabilities"));
+}
+
+TEST_F(StrictDoctorTest, FindsASessionThatDoesNotAnswer) {
+  world_.scripts["pass"] = [](Playback& play, FakeSession&) { return play.Status(CallStatus::kKilled, "ended by signal 31").Gone(); };
+  EXPECT_EQ(DoctorCommand(options_, context_), kExitHost);
+  EXPECT_THAT(out_.text(), HasSubstr("session: its first call did not end well: ended by signal 31"));
+}
+
+class SessionWithoutSeccomp : public FakeSession {
+ public:
+  using FakeSession::FakeSession;
+  const std::vector<cellblock::Layer>& layers() const override { return layers_; }
+
+ private:
+  const std::vector<cellblock::Layer> layers_ = {{"seccomp", "off", "the kernel has none"}};
+};
+class HostWithoutSeccomp : public FakeHost {
+ public:
+  explicit HostWithoutSeccomp(FakeWorld& world) : FakeHost(world), world_(world) {}
+  absl::StatusOr<std::unique_ptr<Session>> CreateSession(const Policy& policy, const SessionOptions&) override {
+    return std::unique_ptr<Session>(std::make_unique<SessionWithoutSeccomp>(world_, policy));
+  }
+
+ private:
+  FakeWorld& world_;
+};
+
+TEST_F(StrictDoctorTest, FindsARequiredLayerThatIsOff) {
+  context_.create_host = [this](HostOptions) -> absl::StatusOr<std::unique_ptr<Host>> { return std::unique_ptr<Host>(std::make_unique<HostWithoutSeccomp>(world_)); };
+  options_.json = true;
+  EXPECT_EQ(DoctorCommand(options_, context_), kExitHost);
+  EXPECT_THAT(out_.text(), AllOf(HasSubstr(R"("key":"isolation.seccomp","reason":"off in a session: the kernel has none")"), HasSubstr(R"("session":{"answered":true)")));
+}
+
+TEST_F(StrictDoctorTest, StartsNoSessionWhereItIsKnownToFail) {
+  Layer(machine_, "user_namespace").available = false;
+  EXPECT_EQ(DoctorCommand(options_, context_), kExitHost);
+  EXPECT_TRUE(world_.hosts.empty());
 }
 
 TEST(FindMissingLayersTest, ALayerThatNobodyLookedAtIsMissing) {
