@@ -6,6 +6,7 @@ install(TARGETS cellblock_host EXPORT cellblockTargets LIBRARY DESTINATION ${CMA
 install(PROGRAMS $<TARGET_FILE:cellblock-guest> $<TARGET_FILE:cellblock-init> DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/cellblock)
 install(DIRECTORY "${CMAKE_BINARY_DIR}/guest" DESTINATION ${CMAKE_INSTALL_DATADIR}/cellblock)
 install(DIRECTORY policies DESTINATION ${CMAKE_INSTALL_DATADIR}/cellblock FILES_MATCHING PATTERN "*.yaml")
+install(FILES tools/hardening/apparmor-cellblock DESTINATION ${CMAKE_INSTALL_DATADIR}/cellblock/hardening)
 # The unit names the program where it is installed, which `cmake --install --prefix` says last.
 install(CODE "get_filename_component(bin \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\" ABSOLUTE)
   configure_file(\"${PROJECT_SOURCE_DIR}/tools/systemd/cellblock.service.in\" \"${CMAKE_BINARY_DIR}/cellblock.service\" @ONLY)")
