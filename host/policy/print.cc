@@ -13,12 +13,16 @@ namespace cellblock::policy {
 std::string PrintPolicy(const Policy& policy) {
   std::string out;
   absl::string_view group;
+  const GroupWord* word = nullptr;
   for (const Key& key : Schema()) {
     if (std::holds_alternative<ExtendsKey>(key.type)) continue;  // the effective policy stands by itself
     if (GroupOf(key.path) != group) {
       group = GroupOf(key.path);
-      if (!group.empty()) absl::StrAppend(&out, group, ":\n");
+      word = FindGroupWord(group);
+      if (word != nullptr && !word->holds(policy)) word = nullptr;
+      if (!group.empty()) absl::StrAppend(&out, group, word == nullptr ? ":" : absl::StrCat(": ", word->word), "\n");
     }
+    if (word != nullptr) continue;
     absl::string_view indent = group.empty() ? "" : "  ";
     std::vector<std::string> items = ItemTexts(key, policy);
     if (items.empty()) {

@@ -9,8 +9,8 @@
 
 namespace cellblock::policy {
 
-// Every key with its value, in the order of policies/reference.yaml. For a policy that ValidatePolicy() accepts, the text loads
-// back to an equal one.
+// Every key with its value, in the order of policies/reference.yaml; a group that a word stands for (`network: off`) as that. For a policy
+// that ValidatePolicy() accepts, the text loads back to an equal one.
 std::string PrintPolicy(const Policy& policy);
 
 // One line per key that differs, each ended by a newline: "limits.memory: 2GiB → 512MiB". Empty when there is none.

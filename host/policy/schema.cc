@@ -85,11 +85,25 @@ constexpr Key kSchema[] = {
 
     {"environment", VariablesKey{CELLBLOCK_FIELD(environment), 128, KiB(64)}},
     {"redact", TextListKey{CELLBLOCK_FIELD(redact), RedactProblem, 64, true}},
-    {"network", NetworkKey{}},
+
+    {"network.allow", NetworkRulesKey{CELLBLOCK_FIELD(network.allow), 64}},
+    {"network.secrets", NetworkSecretsKey{CELLBLOCK_FIELD(network.secrets), 16}},
+    {"network.packages", PackageIndexKey{CELLBLOCK_FIELD(network.packages)}},
+    {"network.call_bytes", SizeKey{CELLBLOCK_FIELD(network.call_bytes), KiB(1), TiB(1)}},
+    {"network.rate", OptionalSizeKey{CELLBLOCK_FIELD(network.rate_bytes), KiB(1), GiB(16)}},
+    {"network.connections", CountKey<int64_t>{CELLBLOCK_FIELD(network.connections), 1, 1024}},
+    {"network.requests", CountKey<int64_t>{CELLBLOCK_FIELD(network.requests), 1, 1'000'000}},
+    {"network.idle", DurationKey{CELLBLOCK_FIELD(network.idle), absl::Seconds(1), absl::Hours(1)}},
+
     {"keep_processes", FlagKey{CELLBLOCK_FIELD(keep_processes)}},
 };
 
 #undef CELLBLOCK_FIELD
+
+constexpr GroupWord kGroupWords[] = {
+    {"network", "off", [](const Policy& policy) { return policy.network == Network{}; }, [](Policy& policy) { policy.network = Network{}; },
+     "{allow: [api.example.com]}"},
+};
 
 }  // namespace
 
@@ -109,6 +123,11 @@ absl::string_view LastPartOf(absl::string_view path) { return path.substr(path.f
 
 bool IsGroup(absl::string_view name) {
   return !name.empty() && std::any_of(std::begin(kSchema), std::end(kSchema), [&](const Key& key) { return GroupOf(key.path) == name; });
+}
+
+const GroupWord* FindGroupWord(absl::string_view group) {
+  const GroupWord* found = std::find_if(std::begin(kGroupWords), std::end(kGroupWords), [&](const GroupWord& word) { return word.group == group; });
+  return found == std::end(kGroupWords) ? nullptr : found;
 }
 
 }  // namespace cellblock::policy

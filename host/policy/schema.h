@@ -4,6 +4,8 @@
 #ifndef CELLBLOCK_POLICY_SCHEMA_H_
 #define CELLBLOCK_POLICY_SCHEMA_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -42,6 +44,10 @@ struct OptionalDurationKey {  // or `none`
   Field<std::optional<absl::Duration>> field;
   absl::Duration min, max;
 };
+struct OptionalSizeKey {  // or `none`
+  Field<std::optional<int64_t>> field;
+  int64_t min, max;
+};
 struct SeedKey {  // 0 – 2^64-1, or `none`
   Field<std::optional<uint64_t>> field;
 };
@@ -73,13 +79,34 @@ struct VariablesKey {  // adds to the base's; a variable named again replaces
   Field<std::vector<std::pair<std::string, std::string>>> field;
   size_t items_max, bytes_max;
 };
-struct NetworkKey {};  // `off`: no field, since there is nothing to choose
+struct NetworkRulesKey {  // replaces the base's list; network_parts.h has the keys of an item
+  Field<std::vector<NetworkRule>> field;
+  size_t items_max;
+};
+struct NetworkSecretsKey {  // replaces the base's list
+  Field<std::vector<NetworkSecret>> field;
+  size_t items_max;
+};
+struct PackageIndexKey {  // replaces the base's as a whole; or `none`
+  Field<PackageIndex> field;
+};
 struct ExtendsKey {};  // read by the loader, no field
+
+// In the order of the enums.
+inline constexpr std::array<absl::string_view, 3> kRequirementNames = {"required", "preferred", "off"};
+inline constexpr std::array<absl::string_view, 2> kMemoryNames = {"enforced", "watched"};
+inline constexpr absl::string_view kNone = "none";
+
+// For reading: the accessors only return a reference into their argument, and no caller writes to it.
+template <typename T>
+const T& Get(Field<T> field, const Policy& policy) {
+  return field(const_cast<Policy&>(policy));
+}
 
 struct Key {
   absl::string_view path;  // "limits.memory", or without a group "name"
-  std::variant<SizeKey, CountKey<int>, CountKey<int64_t>, DurationKey, OptionalDurationKey, SeedKey, FlagKey, RequirementKey, MemoryKey,
-               TextKey, TextListKey, MountsKey, VariablesKey, NetworkKey, ExtendsKey>
+  std::variant<SizeKey, CountKey<int>, CountKey<int64_t>, DurationKey, OptionalDurationKey, OptionalSizeKey, SeedKey, FlagKey, RequirementKey,
+               MemoryKey, TextKey, TextListKey, MountsKey, VariablesKey, NetworkRulesKey, NetworkSecretsKey, PackageIndexKey, ExtendsKey>
       type;
 };
 
@@ -92,6 +119,16 @@ const Key* FindKey(absl::string_view path);
 absl::string_view GroupOf(absl::string_view path);
 absl::string_view LastPartOf(absl::string_view path);
 bool IsGroup(absl::string_view name);
+
+// A group that a word may stand for instead of keys: `network: off`.
+struct GroupWord {
+  absl::string_view group, word;
+  bool (*holds)(const Policy&);
+  void (*set)(Policy&);       // whatever the files that are extended say
+  absl::string_view instead;  // keys that say more, for messages
+};
+// Null when the group has none.
+const GroupWord* FindGroupWord(absl::string_view group);
 
 }  // namespace cellblock::policy
 

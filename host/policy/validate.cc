@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "policy/network_conflicts.h"
 #include "policy/print.h"
 #include "policy/schema.h"
 #include "policy/text.h"
@@ -55,11 +56,12 @@ std::optional<Conflict> FindConflict(const Policy& policy) {
                                  " is not sure to exist in a session over the host's /usr; write C.UTF-8, C or POSIX, or name a root that has it "
                                  "(files.root)")};
   }
+  if (std::optional<Conflict> conflict = FindNetworkConflict(policy); conflict.has_value()) return conflict;
   size_t bytes = PrintPolicy(policy).size();
   if (bytes > kPolicyFileBytesMax) {
-    return Conflict{{"redact", "environment"},
+    return Conflict{{"redact", "environment", "network.allow"},
                     absl::StrCat("redact: the whole policy takes ", bytes, " bytes as text, more than the ", kPolicyFileBytesMax,
-                                 " of a policy file; shorten redact or environment")};
+                                 " of a policy file; shorten redact, environment or network.allow")};
   }
   return std::nullopt;
 }

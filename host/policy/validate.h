@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "cellblock/policy.h"
 
 namespace cellblock::policy {
@@ -18,8 +17,8 @@ inline constexpr size_t kPolicyFileBytesMax = size_t{256} << 10;
 
 // Values that don't go together.
 struct Conflict {
-  std::vector<absl::string_view> keys;  // the keys that take part, the one the message starts with first
-  std::string message;                  // "limits.wall: 24h is longer than …"
+  std::vector<std::string> keys;  // the keys that take part, the one the message starts with first
+  std::string message;            // "limits.wall: 24h is longer than …"
 };
 std::optional<Conflict> FindConflict(const Policy& policy);
 

@@ -1,4 +1,5 @@
-// See value.h. One visitor per question; the table in schema.cc says which row is of which type.
+// See value.h; how values look as text is in value_text.cc. One visitor per question; the table in schema.cc says which row is of
+// which type.
 #include "policy/value.h"
 
 #include <algorithm>
@@ -11,23 +12,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "policy/network_parts.h"
 #include "policy/rules.h"
 #include "policy/text.h"
 #include "policy/units.h"
 
 namespace cellblock::policy {
 namespace {
-
-// In the order of the enums.
-constexpr std::array<absl::string_view, 3> kRequirementNames = {"required", "preferred", "off"};
-constexpr std::array<absl::string_view, 2> kMemoryNames = {"enforced", "watched"};
-constexpr absl::string_view kNone = "none";
-
-// The accessors only return a reference into their argument, which is written to nowhere below where the policy is const.
-template <typename T>
-const T& Get(Field<T> field, const Policy& policy) {
-  return field(const_cast<Policy&>(policy));
-}
 
 absl::Status Refuse(const Key& key, absl::string_view why) { return absl::InvalidArgumentError(absl::StrCat(key.path, ": ", why)); }
 
@@ -64,19 +55,6 @@ absl::Status Take(const Key& key, absl::StatusOr<T> parsed, T& value) {
   return absl::OkStatus();
 }
 
-// What people write for true and false.
-enum class Switch { kNeither, kYes, kNo };
-Switch SwitchWord(absl::string_view text) {
-  std::string lower = absl::AsciiStrToLower(text.substr(0, 16));
-  for (absl::string_view word : {"true", "yes", "on", "y", "1", "enabled"}) {
-    if (lower == word) return Switch::kYes;
-  }
-  for (absl::string_view word : {"false", "no", "off", "n", "0", "disabled"}) {
-    if (lower == word) return Switch::kNo;
-  }
-  return Switch::kNeither;
-}
-
 struct Setter {
   const Key& key;
   absl::string_view text;
@@ -104,6 +82,11 @@ struct Setter {
     type.field(policy).reset();
     if (text == kNone) return absl::OkStatus();
     return Take(key, ParseDuration(text), type.field(policy).emplace());
+  }
+  absl::Status operator()(const OptionalSizeKey& type) const {
+    type.field(policy).reset();
+    if (text == kNone) return absl::OkStatus();
+    return Take(key, ParseSize(text), type.field(policy).emplace());
   }
   absl::Status operator()(const SeedKey& type) const {
     type.field(policy).reset();
@@ -143,24 +126,21 @@ struct Setter {
     type.field(policy) = type.may_be_none && text == kNone ? std::string() : std::string(text);
     return absl::OkStatus();
   }
-  absl::Status operator()(const NetworkKey&) const {
-    if (text == "off") return absl::OkStatus();
-    return Refuse(key, absl::StrCat(Shown(text), " is refused: this build has no egress proxy, so only `off` is allowed; write off"));
-  }
   absl::Status operator()(const ExtendsKey&) const { return absl::OkStatus(); }
-  // Lists are taken item by item.
-  absl::Status operator()(const TextListKey&) const { return Refuse(key, absl::StrCat("takes ", ExpectedText(key))); }
-  absl::Status operator()(const MountsKey&) const { return Refuse(key, absl::StrCat("takes ", ExpectedText(key))); }
-  absl::Status operator()(const VariablesKey&) const { return Refuse(key, absl::StrCat("takes ", ExpectedText(key))); }
+  // What is no scalar is taken item by item.
+  template <typename T>
+  absl::Status operator()(const T&) const {
+    return Refuse(key, absl::StrCat("takes ", ExpectedText(key)));
+  }
 };
 
 struct Checker {
   const Key& key;
   const Policy& policy;
 
-  absl::Status TooMany(size_t count, size_t max) const {
+  absl::Status TooMany(size_t count, size_t max, absl::string_view more = " (those of the files it extends count too)") const {
     if (count <= max) return absl::OkStatus();
-    return Refuse(key, absl::StrCat("has ", count, " items, more than ", max, " (those of the files it extends count too)"));
+    return Refuse(key, absl::StrCat("has ", count, " items, more than ", max, more));
   }
   absl::Status CheckText(absl::string_view what, absl::string_view text, const std::string& problem) const {
     if (problem.empty()) return absl::OkStatus();
@@ -178,6 +158,10 @@ struct Checker {
   absl::Status operator()(const OptionalDurationKey& type) const {
     const auto& value = Get(type.field, policy);
     return value.has_value() ? CheckDuration(key, *value, type.min, type.max) : absl::OkStatus();
+  }
+  absl::Status operator()(const OptionalSizeKey& type) const {
+    const auto& value = Get(type.field, policy);
+    return value.has_value() ? CheckRange<int64_t>(key, *value, type.min, type.max, SizeText) : absl::OkStatus();
   }
   template <typename E, size_t N>
   absl::Status CheckName(E value, const std::array<absl::string_view, N>&) const {
@@ -227,131 +211,47 @@ struct Checker {
     if (bytes <= type.bytes_max) return absl::OkStatus();
     return Refuse(key, absl::StrCat("takes ", bytes, " bytes, more than ", SizeText(static_cast<int64_t>(type.bytes_max))));
   }
+  template <typename Item>
+  absl::Status CheckItems(const std::vector<Item>& items, size_t items_max) const {
+    CELLBLOCK_RETURN_IF_ERROR(TooMany(items.size(), items_max, ""));
+    for (size_t i = 0; i < items.size(); ++i) {
+      std::string problem = ItemProblem(items[i]);
+      if (!problem.empty()) return absl::InvalidArgumentError(absl::StrCat(key.path, "[", i, "]", problem));
+    }
+    return absl::OkStatus();
+  }
+  absl::Status operator()(const NetworkRulesKey& type) const { return CheckItems(Get(type.field, policy), type.items_max); }
+  absl::Status operator()(const NetworkSecretsKey& type) const { return CheckItems(Get(type.field, policy), type.items_max); }
+  absl::Status operator()(const PackageIndexKey& type) const {
+    const PackageIndex& packages = Get(type.field, policy);
+    std::string problem = packages == PackageIndex{} ? "" : ItemProblem(packages);
+    return problem.empty() ? absl::OkStatus() : absl::InvalidArgumentError(absl::StrCat(key.path, problem));
+  }
   absl::Status operator()(const SeedKey&) const { return absl::OkStatus(); }
   absl::Status operator()(const FlagKey&) const { return absl::OkStatus(); }
-  absl::Status operator()(const NetworkKey&) const { return absl::OkStatus(); }
   absl::Status operator()(const ExtendsKey&) const { return absl::OkStatus(); }
 };
 
-template <size_t N, typename E>
-std::string NameOf(const std::array<absl::string_view, N>& names, E value) {
-  size_t index = static_cast<size_t>(value);
-  return index < N ? std::string(names[index]) : absl::StrCat("invalid(", index, ")");
-}
-
-struct Items {
-  const Policy& policy;
-
-  std::vector<std::string> operator()(const TextListKey& type) const {
-    std::vector<std::string> texts;
-    for (const std::string& item : Get(type.field, policy)) texts.push_back(YamlText(item));
-    return texts;
-  }
-  std::vector<std::string> operator()(const MountsKey& type) const {
-    std::vector<std::string> texts;
-    for (const ReadOnlyMount& mount : Get(type.field, policy)) {
-      texts.push_back(absl::StrCat("{source: ", YamlText(mount.source), ", target: ", YamlText(mount.target), "}"));
-    }
-    return texts;
-  }
-  std::vector<std::string> operator()(const VariablesKey& type) const {
-    std::vector<std::string> texts;
-    for (const auto& [name, value] : Get(type.field, policy)) texts.push_back(absl::StrCat(YamlText(name), ": ", YamlText(value)));
-    return texts;
-  }
-  template <typename T>
-  std::vector<std::string> operator()(const T&) const {
-    return {};
-  }
-};
-
-struct Flow {
-  const Key& key;
-  const Policy& policy;
-
-  std::string operator()(const SizeKey& type) const { return SizeText(Get(type.field, policy)); }
-  template <typename T>
-  std::string operator()(const CountKey<T>& type) const {
-    return absl::StrCat(Get(type.field, policy));
-  }
-  std::string operator()(const DurationKey& type) const { return DurationText(Get(type.field, policy)); }
-  std::string operator()(const OptionalDurationKey& type) const {
-    const auto& value = Get(type.field, policy);
-    return value.has_value() ? DurationText(*value) : std::string(kNone);
-  }
-  std::string operator()(const SeedKey& type) const {
-    const auto& value = Get(type.field, policy);
-    return value.has_value() ? absl::StrCat(*value) : std::string(kNone);
-  }
-  std::string operator()(const FlagKey& type) const { return Get(type.field, policy) ? "true" : "false"; }
-  std::string operator()(const RequirementKey& type) const { return NameOf(kRequirementNames, Get(type.field, policy)); }
-  std::string operator()(const MemoryKey& type) const { return NameOf(kMemoryNames, Get(type.field, policy)); }
-  std::string operator()(const TextKey& type) const {
-    const std::string& text = Get(type.field, policy);
-    return type.may_be_none && text.empty() ? std::string(kNone) : YamlText(text);
-  }
-  std::string operator()(const NetworkKey&) const { return "off"; }
-  std::string operator()(const ExtendsKey&) const { return std::string(kNone); }
-  std::string operator()(const TextListKey&) const { return absl::StrCat("[", absl::StrJoin(ItemTexts(key, policy), ", "), "]"); }
-  std::string operator()(const MountsKey&) const { return absl::StrCat("[", absl::StrJoin(ItemTexts(key, policy), ", "), "]"); }
-  std::string operator()(const VariablesKey&) const { return absl::StrCat("{", absl::StrJoin(ItemTexts(key, policy), ", "), "}"); }
-};
-
-struct Range {
-  std::string operator()(const SizeKey& type) const { return absl::StrCat(SizeText(type.min), " – ", SizeText(type.max)); }
-  template <typename T>
-  std::string operator()(const CountKey<T>& type) const {
-    return absl::StrCat(type.min, " – ", type.max);
-  }
-  std::string operator()(const DurationKey& type) const { return absl::StrCat(DurationText(type.min), " – ", DurationText(type.max)); }
-  std::string operator()(const OptionalDurationKey& type) const {
-    return absl::StrCat(DurationText(type.min), " – ", DurationText(type.max), " or none");
-  }
-  std::string operator()(const SeedKey&) const { return absl::StrCat("0 – ", std::numeric_limits<uint64_t>::max(), " or none"); }
-  std::string operator()(const FlagKey&) const { return "true or false"; }
-  std::string operator()(const RequirementKey&) const { return "required, preferred or off"; }
-  std::string operator()(const MemoryKey&) const { return "enforced or watched"; }
-  std::string operator()(const TextKey&) const { return ""; }
-  std::string operator()(const TextListKey& type) const { return absl::StrCat("at most ", type.items_max, " items"); }
-  std::string operator()(const MountsKey& type) const { return absl::StrCat("at most ", type.items_max, " items"); }
-  std::string operator()(const VariablesKey& type) const {
-    return absl::StrCat("at most ", type.items_max, " variables, ", SizeText(static_cast<int64_t>(type.bytes_max)), " together");
-  }
-  std::string operator()(const NetworkKey&) const { return "off"; }
-  std::string operator()(const ExtendsKey&) const { return ""; }
-};
-
-struct Expected {
-  const Key& key;
-
-  std::string operator()(const SizeKey&) const { return absl::StrCat("a size such as 512MiB (", RangeText(key), ")"); }
-  template <typename T>
-  std::string operator()(const CountKey<T>&) const {
-    return absl::StrCat("a whole number (", RangeText(key), ")");
-  }
-  std::string operator()(const DurationKey&) const { return absl::StrCat("a time such as 90s (", RangeText(key), ")"); }
-  std::string operator()(const OptionalDurationKey&) const { return absl::StrCat("a time such as 90s (", RangeText(key), ")"); }
-  std::string operator()(const SeedKey&) const { return absl::StrCat("a whole number (", RangeText(key), ")"); }
-  std::string operator()(const TextListKey&) const { return absl::StrCat("a list such as [first, second] (", RangeText(key), ")"); }
-  std::string operator()(const MountsKey&) const {
-    return absl::StrCat("a list of mounts such as [{source: /srv/data, target: /data}] (", RangeText(key), ")");
-  }
-  std::string operator()(const VariablesKey&) const { return absl::StrCat("variables such as {NAME: value} (", RangeText(key), ")"); }
-  std::string operator()(const NetworkKey&) const { return "only `off` (this build has no egress proxy)"; }
-  std::string operator()(const ExtendsKey&) const { return "the name of a policy, the path of one, or none"; }
-  std::string operator()(const TextKey& type) const { return type.may_be_none ? "one text or none" : "one text"; }
-  template <typename T>
-  std::string operator()(const T&) const {
-    return RangeText(key);
-  }
-};
-
 }  // namespace
+
+Switch SwitchWord(absl::string_view text) {
+  std::string lower = absl::AsciiStrToLower(text.substr(0, 16));
+  for (absl::string_view word : {"true", "yes", "on", "y", "1", "enabled"}) {
+    if (lower == word) return Switch::kYes;
+  }
+  for (absl::string_view word : {"false", "no", "off", "n", "0", "disabled"}) {
+    if (lower == word) return Switch::kNo;
+  }
+  return Switch::kNeither;
+}
 
 Shape ShapeOf(const Key& key) {
   if (std::holds_alternative<TextListKey>(key.type)) return Shape::kTextList;
   if (std::holds_alternative<MountsKey>(key.type)) return Shape::kMounts;
   if (std::holds_alternative<VariablesKey>(key.type)) return Shape::kVariables;
+  if (std::holds_alternative<NetworkRulesKey>(key.type)) return Shape::kNetworkRules;
+  if (std::holds_alternative<NetworkSecretsKey>(key.type)) return Shape::kNetworkSecrets;
+  if (std::holds_alternative<PackageIndexKey>(key.type)) return Shape::kPackageIndex;
   return Shape::kScalar;
 }
 
@@ -399,13 +299,5 @@ void StartList(const Key& key, Policy& policy) {
 }
 
 absl::Status CheckKey(const Key& key, const Policy& policy) { return std::visit(Checker{key, policy}, key.type); }
-
-std::string FlowText(const Key& key, const Policy& policy) { return std::visit(Flow{key, policy}, key.type); }
-
-std::vector<std::string> ItemTexts(const Key& key, const Policy& policy) { return std::visit(Items{policy}, key.type); }
-
-std::string ExpectedText(const Key& key) { return std::visit(Expected{key}, key.type); }
-
-std::string RangeText(const Key& key) { return std::visit(Range{}, key.type); }
 
 }  // namespace cellblock::policy

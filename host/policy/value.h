@@ -13,8 +13,12 @@
 
 namespace cellblock::policy {
 
-enum class Shape { kScalar, kTextList, kMounts, kVariables };
+enum class Shape { kScalar, kTextList, kMounts, kVariables, kNetworkRules, kNetworkSecrets, kPackageIndex };
 Shape ShapeOf(const Key& key);
+
+// What people write for true and false.
+enum class Switch { kNeither, kYes, kNo };
+Switch SwitchWord(absl::string_view text);
 
 // Sets a kScalar key. `is_quoted`: the text stood in quotes, so it is no number and no boolean.
 absl::Status SetScalar(const Key& key, absl::string_view text, bool is_quoted, Policy& policy);
@@ -33,7 +37,7 @@ absl::Status CheckKey(const Key& key, const Policy& policy);
 
 // The value on one line, as YAML: `2GiB`, `[a, b]`, `none`. For `extends`, which is no part of a policy: `none`.
 std::string FlowText(const Key& key, const Policy& policy);
-// The items of a list, each on one line, as YAML. Empty for scalars and empty lists.
+// The items of a list, each on one line, as YAML. Empty for scalars, package indexes and empty lists.
 std::vector<std::string> ItemTexts(const Key& key, const Policy& policy);
 
 // What the key takes, for messages: "a size such as 512MiB (64MiB – 16TiB)".

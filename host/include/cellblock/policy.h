@@ -132,6 +132,62 @@ struct Root {
   friend bool operator==(const Root&, const Root&) = default;
 };
 
+// What a rule lets through. Any: on port 80 HTTP alone, on 443 TLS alone; elsewhere what begins as TLS or as HTTP is held to the
+// host's name, and other bytes pass.
+enum class NetworkProtocol { kAny, kHttp, kTls };
+
+// A place that code may reach. Where methods or paths are given for TLS, the proxy ends it with a certificate that the session
+// alone trusts, to see the requests.
+struct NetworkRule {
+  std::string host;                                   // "api.example.com", or "*.example.com": every name below it, not itself; lower case, A-labels
+  std::vector<int64_t> ports = {80, 443};             // 1 – 65535, at most 16; the ports of a policy together at most 32
+  NetworkProtocol protocol = NetworkProtocol::kAny;
+  std::vector<std::string> methods;                   // "GET", …; empty: any but TRACE, TRACK and CONNECT; at most 16
+  std::vector<std::string> paths;                     // prefixes at a "/"; empty: any; at most 32 of 1 – 1,024 bytes, each starting with "/"
+  std::vector<std::string> addresses;                 // "10.0.0.7": fixed, no DNS is asked; "10.0.0.0/8": where the name may lead besides public
+                                                      // addresses; at most 16; never link-local, multicast or unspecified ones
+  std::string authorities;                            // host path of a PEM file: who signs the host's certificate; empty: the system's
+
+  friend bool operator==(const NetworkRule&, const NetworkRule&) = default;
+};
+
+// A value that code can use and never read: the proxy puts it into requests to one host. Its host and port must be allowed by a rule.
+struct NetworkSecret {
+  std::string name;                                   // the variable that holds a placeholder inside; unique
+  std::string host;                                   // exact
+  int64_t port = 443;
+  std::string header;                                 // either this: a header's name
+  std::string query;                                  // or this: a query parameter's name
+  std::string format = "{secret}";                    // the header's or parameter's value, such as "Bearer {secret}"
+  std::string source;                                 // "file:/path" (mode 600 or 400), "env:NAME" of the supervisor, "credential:NAME" (systemd)
+
+  friend bool operator==(const NetworkSecret&, const NetworkSecret&) = default;
+};
+
+struct PackageIndex {
+  std::string url;                                    // "https://host/simple/"; empty: packages cannot be installed
+  std::vector<std::string> hosts;                     // further hosts that its links lead to, as in rules; at most 16
+  std::vector<std::string> addresses;                 // as in a rule, for all of these
+  std::string authorities;                            // as in a rule
+
+  friend bool operator==(const PackageIndex&, const PackageIndex&) = default;
+};
+
+// Off when nothing is allowed: then a session has a network namespace with nothing in it.
+struct Network {
+  std::vector<NetworkRule> allow;                     // one that fits is enough; at most 64
+  std::vector<NetworkSecret> secrets;                 // at most 16
+  PackageIndex packages;
+  int64_t call_bytes = int64_t{1} << 30;              // both ways, of one call; 1 KiB – 1 TiB
+  std::optional<int64_t> rate_bytes;                  // a second, both ways, of the session; 1 KiB – 16 GiB; none: unlimited
+  int64_t connections = 64;                           // at once; 1 – 1,024
+  int64_t requests = 10'000;                          // connections, requests and lookups of one call; 1 – 1,000,000
+  absl::Duration idle = absl::Seconds(60);            // of a connection without a byte; 1 s – 1 h
+
+  bool is_on() const { return !allow.empty() || !packages.url.empty(); }
+  friend bool operator==(const Network&, const Network&) = default;
+};
+
 struct Policy {
   std::string name = "default";
   Limits limits;
@@ -142,6 +198,7 @@ struct Policy {
   PythonSettings python;
   Determinism determinism;
   Isolation isolation;
+  Network network;
   bool keep_processes = false;                        // let processes outlive the call that started them
   std::vector<std::pair<std::string, std::string>> environment;  // variables set for user code; at most 128, 64 KiB together
   std::vector<std::string> redact;                    // replaced by *** in output, results, errors (docs/threat-model.md: where not); at most 64 of 4 – 4,096 bytes

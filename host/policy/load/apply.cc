@@ -10,6 +10,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "policy/load/apply_network.h"
+#include "policy/load/key_advice.h"
 #include "policy/rules.h"
 #include "policy/schema.h"
 #include "policy/text.h"
@@ -17,93 +19,6 @@
 
 namespace cellblock::policy {
 namespace {
-
-// What other systems call a key of ours, in lower case.
-struct Synonym {
-  absl::string_view word;
-  absl::string_view path;
-};
-constexpr Synonym kSynonyms[] = {
-    {"timeout", "limits.wall"},
-    {"time", "limits.wall"},
-    {"time_limit", "limits.wall"},
-    {"grace", "limits.wall_grace"},
-    {"cpu_time", "limits.cpu"},
-    {"cores", "limits.cpus"},
-    {"ram", "limits.memory"},
-    {"mem", "limits.memory"},
-    {"pids", "limits.processes"},
-    {"threads", "limits.processes"},
-    {"nofile", "limits.open_files"},
-    {"fds", "limits.open_files"},
-    {"disk", "limits.workspace"},
-    {"inodes", "limits.workspace_files"},
-    {"stdout", "limits.output"},
-    {"max_life", "session.life"},
-    {"ttl", "session.life"},
-    {"idle_timeout", "session.idle"},
-    {"volumes", "files.mounts"},
-    {"binds", "files.mounts"},
-    {"packages", "python.environment"},
-    {"imports", "python.preload"},
-    {"modules", "python.preload"},
-    {"dpi", "python.figure_dpi"},
-    {"svg", "python.figure_svg"},
-    {"timezone", "determinism.time_zone"},
-    {"tz", "determinism.time_zone"},
-    {"syscalls", "isolation.extra_syscalls"},
-    {"env", "environment"},
-    {"secrets", "redact"},
-    {"internet", "network"},
-    {"egress", "network"},
-    {"base", "extends"},
-    {"inherits", "extends"},
-    {"include", "extends"},
-};
-
-std::string JoinPath(absl::string_view group, absl::string_view name) {
-  return group.empty() ? std::string(name) : absl::StrCat(group, ".", name);
-}
-
-// What may stand in a group, or, with an empty group, at the top.
-std::vector<std::string> NamesIn(absl::string_view group) {
-  std::vector<std::string> names;
-  for (const Key& key : Schema()) {
-    absl::string_view own = GroupOf(key.path);
-    absl::string_view name = !group.empty() ? LastPartOf(key.path) : own.empty() ? key.path : own;
-    if (!group.empty() && own != group) continue;
-    if (names.empty() || names.back() != name) names.emplace_back(name);
-  }
-  return names;
-}
-
-// Full paths of the keys whose own name is `name`, wherever they stand.
-std::vector<std::string> PathsOf(absl::string_view name) {
-  std::vector<std::string> paths;
-  for (const Key& key : Schema()) {
-    if (LastPartOf(key.path) == name) paths.emplace_back(key.path);
-  }
-  return paths;
-}
-
-std::string UnknownKeyAdvice(absl::string_view group, absl::string_view word) {
-  std::string normal = absl::AsciiStrToLower(word.substr(0, 64));
-  std::replace(normal.begin(), normal.end(), '-', '_');
-  if (std::vector<std::string> same = PathsOf(normal); !same.empty()) return DidYouMean(same);
-  if (word.size() <= 64 && FindKey(normal) != nullptr) return absl::StrCat("; write ", GroupOf(normal), ": {", LastPartOf(normal), ": …}");
-  std::vector<std::string> names = NamesIn(group);
-  std::vector<std::string> near = NearWords(word, names);
-  for (std::string& name : near) name = JoinPath(group, name);
-  if (!near.empty()) return DidYouMean(near);
-  for (const Synonym& synonym : kSynonyms) {
-    if (synonym.word == normal) return DidYouMean({std::string(synonym.path)});
-  }
-  std::vector<std::string> all;
-  for (const Key& key : Schema()) all.emplace_back(LastPartOf(key.path));
-  near = NearWords(word, all);
-  if (!near.empty()) return DidYouMean(PathsOf(near.front()));
-  return absl::StrCat("; the keys ", group.empty() ? "at the top" : "here", " are: ", absl::StrJoin(names, ", "));
-}
 
 class Applier {
  public:
@@ -129,11 +44,31 @@ class Applier {
     return status.ok();
   }
 
+  // One text where keys could stand: the group's word, or a slip.
+  bool ApplyWord(const GroupWord& word, const Node& node) {
+    if (node.text == word.word) {
+      word.set(loaded_.policy);
+      ForgetOrigins(word.group, loaded_);
+      return true;
+    }
+    if (SwitchWord(node.text) == Switch::kYes) {
+      Report(node.position, absl::StrCat(word.group, ": ", Shown(node.text), " does not say what for; write ", word.group, ": ", word.instead));
+    } else if (SwitchWord(node.text) == Switch::kNo || node.text == kNone) {
+      Report(node.position, absl::StrCat(word.group, ": ", Shown(node.text), " is another word for it; write ", word.word));
+    } else {
+      return false;
+    }
+    return true;
+  }
+
   void ApplyGroup(const Node& group) {
+    const GroupWord* word = FindGroupWord(group.key);
+    if (word != nullptr && group.kind == Node::Kind::kScalar && ApplyWord(*word, group)) return;
     if (group.kind != Node::Kind::kMap) {
       bool no_space = group.kind == Node::Kind::kScalar && !group.is_quoted && absl::StrContains(group.text, ':');
       Report(group.position,
-             absl::StrCat(group.key, ": takes keys below it (", absl::StrJoin(NamesIn(group.key), ", "), "), not ", KindText(group),
+             absl::StrCat(group.key, ": takes keys below it (", absl::StrJoin(NamesIn(group.key), ", "), ")",
+                          word == nullptr ? "" : absl::StrCat(" or is ", word->word), ", not ", KindText(group),
                           no_space                          ? "; write a space after the colon"
                           : group.kind == Node::Kind::kNull ? "; write one, or remove the line"
                                                             : ""));
@@ -163,6 +98,16 @@ class Applier {
         break;
       case Shape::kVariables:
         is_set = ApplyVariables(key, node);
+        break;
+      case Shape::kNetworkRules:
+        is_set = node.kind != Node::Kind::kList ? RefuseKind(key, node) : ApplyNetworkRules(key, node, file_, loaded_, problems_);
+        break;
+      case Shape::kNetworkSecrets:
+        is_set = node.kind != Node::Kind::kList ? RefuseKind(key, node) : ApplyNetworkSecrets(key, node, file_, loaded_, problems_);
+        break;
+      case Shape::kPackageIndex:
+        is_set = node.kind != Node::Kind::kMap && node.kind != Node::Kind::kScalar ? RefuseKind(key, node)
+                                                                                   : ApplyPackageIndex(key, node, file_, loaded_, problems_);
         break;
     }
     if (!is_set || !Accept(node.position, CheckKey(key, loaded_.policy))) return;

@@ -25,7 +25,7 @@ struct Origin {
 
 struct LoadedPolicy {
   Policy policy;
-  std::map<std::string, Origin, std::less<>> origins;  // by path ("limits.memory"); a key with its default has none
+  std::map<std::string, Origin, std::less<>> origins;  // by path ("limits.memory", "network.allow[0]"); what has its default has none
   std::vector<std::string> files;                      // base first
 };
 

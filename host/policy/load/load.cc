@@ -83,7 +83,7 @@ void ApplyName(const ParsedFile& parsed, LoadedPolicy& loaded, Problems& problem
 // The place to blame for values that don't go together: the one set in the file nearest to the user.
 void ReportConflict(const Conflict& conflict, const LoadedPolicy& loaded, Problems& problems) {
   const Origin* blamed = nullptr;
-  for (absl::string_view key : conflict.keys) {
+  for (const std::string& key : conflict.keys) {
     auto origin = loaded.origins.find(key);
     if (origin == loaded.origins.end()) continue;
     if (blamed == nullptr || origin->second.file_index > blamed->file_index) blamed = &origin->second;

@@ -1,6 +1,7 @@
 // `extends`: what is inherited, what is added, and where chains end.
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -47,6 +48,58 @@ TEST(ExtendsTest, AddsToSomeListsAndReplacesOthers) {
   EXPECT_THAT(policy.python.preload, ElementsAre("pandas"));
   EXPECT_THAT(policy.artifacts.include, ElementsAre("*.png"));
   EXPECT_THAT(policy.artifacts.exclude, ElementsAre());
+}
+
+TEST(ExtendsTest, ReplacesRulesSecretsAndPackages) {
+  TempDirectory directory;
+  directory.Write("base.yaml",
+                  "network:\n  allow: [a.com, {host: b.com, ports: [443]}]\n  packages: {url: https://pypi.org/simple/, hosts: [f.org]}\n"
+                  "  secrets: [{name: A, host: a.com, header: X-A, source: env:A}]\n  connections: 7\n  rate: 1MiB\n");
+  std::string path = directory.Write("child.yaml", "extends: base\nnetwork:\n  allow: [c.com]\n  secrets: []\n  packages: {url: https://c.com/}\n");
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(LoadedPolicy loaded, LoadPolicyWithOrigins(path, directory.path()));
+  Network network;
+  network.allow = {NetworkRule{}};
+  network.allow[0].host = "c.com";
+  network.packages.url = "https://c.com/";
+  network.connections = 7;
+  network.rate_bytes = 1 << 20;
+  EXPECT_TRUE(loaded.policy.network == network);
+  EXPECT_EQ(loaded.origins.at("network.allow[0]").file, path);
+  EXPECT_EQ(loaded.origins.count("network.allow[1]"), 0u);
+  EXPECT_EQ(loaded.origins.count("network.secrets[0]"), 0u);
+  EXPECT_EQ(loaded.origins.at("network.connections").file, directory.PathOf("base.yaml"));
+  path = directory.Write("child.yaml", "extends: base\nnetwork: {packages: none, rate: none}\n");
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(loaded, LoadPolicyWithOrigins(path, directory.path()));
+  EXPECT_EQ(loaded.policy.network.allow.size(), 2u);
+  EXPECT_EQ(loaded.policy.network.packages.url, "");
+  EXPECT_EQ(loaded.policy.network.rate_bytes, std::nullopt);
+}
+
+TEST(ExtendsTest, TurnsTheBasesNetworkOff) {
+  TempDirectory directory;
+  directory.Write("base.yaml", "network: {allow: [a.com], connections: 7, packages: {url: https://pypi.org/simple/}}\n");
+  std::string path = directory.Write("child.yaml", "extends: base\nnetwork: off\n");
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(LoadedPolicy loaded, LoadPolicyWithOrigins(path, directory.path()));
+  EXPECT_TRUE(loaded.policy.network == Network{});
+  for (const auto& [key, origin] : loaded.origins) EXPECT_FALSE(absl::StartsWith(key, "network")) << key;
+  path = directory.Write("child.yaml", "extends: base\nnetwork: {}\n");
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(loaded, LoadPolicyWithOrigins(path, directory.path()));
+  EXPECT_EQ(loaded.policy.network.connections, 7);
+}
+
+TEST(ExtendsTest, BlamesTheFileThatTakesASecretsRuleAway) {
+  TempDirectory directory;
+  directory.Write("base.yaml", "network: {allow: [a.com], secrets: [{name: A, host: a.com, header: X-A, source: env:A}]}\n");
+  std::string path = directory.Write("child.yaml", "extends: base\nnetwork:\n  allow: [b.com]\n");
+  EXPECT_THAT(LoadPolicy(path, directory.path()),
+              StatusIs(absl::StatusCode::kInvalidArgument, path + ":3:10: network.secrets[0]: no rule allows a.com:443; add {host: a.com, ports: "
+                                                                  "[443]} to network.allow"));
+  path = directory.Write("child.yaml", "extends: base\nenvironment: {A: x}\n");
+  EXPECT_THAT(LoadPolicy(path, directory.path()),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(path + ":2:14: network.secrets[0].name: A is a variable of environment too")));
+  path = directory.Write("child.yaml", "extends: base\nisolation: {network_namespace: off}\n");
+  EXPECT_THAT(LoadPolicy(path, directory.path()),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(path + ":2:32: isolation.network_namespace: is off")));
 }
 
 TEST(ExtendsTest, CountsTheBasesItems) {

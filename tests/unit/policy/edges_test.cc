@@ -54,6 +54,11 @@ const std::map<std::string, Edge>& Edges() {
       {"python.table_width", {"79", "80", "10000", "10001"}},
       {"python.table_columns", {"4", "5", "1000", "1001"}},
       {"python.figure_dpi", {"29", "30", "600", "601"}},
+      {"network.call_bytes", {"1023", "1KiB", "1TiB", "1099511627777"}},
+      {"network.rate", {"1023", "1KiB", "16GiB", "17179869185"}},
+      {"network.connections", {"0", "1", "1024", "1025"}},
+      {"network.requests", {"0", "1", "1000000", "1000001"}},
+      {"network.idle", {"999ms", "1s", "1h", "3600001ms"}},
   };
   return *edges;
 }

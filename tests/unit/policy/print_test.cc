@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "policy/network_parts.h"
 #include "policy/schema.h"
 #include "policy/value.h"
 
@@ -26,7 +27,7 @@ TEST(PrintPolicyTest, PrintsEveryKeyOnceUnderItsGroup) {
   EXPECT_THAT(text, HasSubstr("files:\n  root: none\n  mounts: []\n"));
   EXPECT_THAT(text, HasSubstr("environment: {}\nredact: []\nnetwork: off\nkeep_processes: false\n"));
   for (const Key& key : Schema()) {
-    if (key.path == "extends") continue;
+    if (key.path == "extends" || GroupOf(key.path) == "network") continue;
     EXPECT_THAT(text, HasSubstr(absl::StrCat(LastPartOf(key.path), ":"))) << key.path;
   }
 }
@@ -38,6 +39,37 @@ TEST(PrintPolicyTest, PrintsListsItemByItem) {
   std::string text = PrintPolicy(policy);
   EXPECT_THAT(text, HasSubstr("  mounts:\n    - {source: \"/srv/my data\", target: /data}\n"));
   EXPECT_THAT(text, HasSubstr("environment:\n  A: \"1\"\n  B: \"x y\"\n  \"NO\": a\n"));
+}
+
+TEST(PrintPolicyTest, PrintsANetworkThatIsOnKeyByKey) {
+  Policy policy;
+  policy.network.allow.resize(2);
+  policy.network.allow[0].host = "api.example.com";
+  policy.network.allow[0].ports = {443};
+  policy.network.allow[1] = {"*.example.com", {80, 443}, NetworkProtocol::kTls, {"GET"}, {"/v1/"}, {"10.0.0.0/8"}, "/etc/ssl/internal.pem"};
+  policy.network.secrets = {{"API_KEY", "api.example.com", 443, "Authorization", "", "Bearer {secret}", "file:/etc/cellblock/api.key"}};
+  policy.network.packages = {"https://pypi.org/simple/", {"files.pythonhosted.org"}, {}, ""};
+  policy.network.rate_bytes = 1 << 20;
+  EXPECT_THAT(PrintPolicy(policy),
+              HasSubstr("redact: []\nnetwork:\n  allow:\n    - {host: api.example.com, ports: [443]}\n"
+                        "    - {host: \"*.example.com\", protocol: tls, methods: [GET], paths: [/v1/], addresses: [\"10.0.0.0/8\"], authorities: "
+                        "/etc/ssl/internal.pem}\n"
+                        "  secrets:\n    - {name: API_KEY, host: api.example.com, header: Authorization, format: \"Bearer {secret}\", source: "
+                        "\"file:/etc/cellblock/api.key\"}\n"
+                        "  packages: {url: \"https://pypi.org/simple/\", hosts: [files.pythonhosted.org]}\n"
+                        "  call_bytes: 1GiB\n  rate: 1MiB\n  connections: 64\n  requests: 10000\n  idle: 1min\nkeep_processes: false\n"));
+  policy.network = Network{};
+  policy.network.connections = 7;
+  EXPECT_THAT(PrintPolicy(policy), HasSubstr("network:\n  allow: []\n  secrets: []\n  packages: none\n  call_bytes: 1GiB\n  rate: none\n  connections: 7\n"));
+}
+
+TEST(DiffPoliciesTest, ShowsWhatTheNetworkLetsThrough) {
+  Policy other;
+  other.network.allow = {NetworkRule{}};
+  other.network.allow[0].host = "api.example.com";
+  other.network.packages.url = "https://pypi.org/simple/";
+  EXPECT_EQ(DiffPolicies(Policy{}, other),
+            "network.allow: [] → [{host: api.example.com}]\nnetwork.packages: none → {url: \"https://pypi.org/simple/\"}\n");
 }
 
 TEST(DiffPoliciesTest, NamesEachDifferenceOnOneLine) {
@@ -139,10 +171,20 @@ std::vector<std::function<void(Policy&)>> ChangesOfEveryField() {
   CHANGE(ISOLATION, isolation, 11, [](auto& v) { v = MemoryRequirement::kEnforced; });
   CHANGE(ISOLATION, isolation, 12, texts);
 #undef ISOLATION
+#define NETWORK a, b, c, d, e, f, g, h
+  CHANGE(NETWORK, network, 0, [](auto& v) { v.emplace_back(); });
+  CHANGE(NETWORK, network, 1, [](auto& v) { v.emplace_back(); });
+  CHANGE(NETWORK, network, 2, [](auto& v) { v.url = "https://pypi.org/"; });
+  CHANGE(NETWORK, network, 3, next);
+  CHANGE(NETWORK, network, 4, [](auto& v) { v = 5; });
+  CHANGE(NETWORK, network, 5, next);
+  CHANGE(NETWORK, network, 6, next);
+  CHANGE(NETWORK, network, 7, longer);
+#undef NETWORK
 #undef CHANGE
   add([](Policy& p) {
-    auto& [name, limits, session, artifacts, files, languages, python, determinism, isolation, keep_processes, environment, redact] = p;
-    (void)std::tie(limits, session, artifacts, files, languages, python, determinism, isolation, keep_processes, environment, redact);
+    auto& [name, limits, session, artifacts, files, languages, python, determinism, isolation, network, keep_processes, environment, redact] = p;
+    (void)std::tie(limits, session, artifacts, files, languages, python, determinism, isolation, network, keep_processes, environment, redact);
     name += "x";
   });
   add([](Policy& p) { p.keep_processes = true; });
@@ -153,8 +195,8 @@ std::vector<std::function<void(Policy&)>> ChangesOfEveryField() {
 
 TEST(DiffPoliciesTest, SeesAChangeOfEveryField) {
   std::vector<std::function<void(Policy&)>> changes = ChangesOfEveryField();
-  // One key each, but for those without a field: extends and network.
-  EXPECT_EQ(changes.size(), Schema().size() - 2);
+  // One key each, but for extends, which has no field.
+  EXPECT_EQ(changes.size(), Schema().size() - 1);
   std::string seen;
   for (const auto& change : changes) {
     Policy changed;
@@ -168,17 +210,57 @@ TEST(DiffPoliciesTest, SeesAChangeOfEveryField) {
   }
 }
 
+// One change per field of an item, by the same means.
+template <typename Item>
+void ExpectSeen(const std::vector<std::function<void(Item&)>>& changes) {
+  EXPECT_EQ(changes.size(), PartsOf<Item>().size());
+  std::vector<std::string> seen = {ItemText(Item{})};
+  for (const auto& change : changes) {
+    Item item;
+    change(item);
+    EXPECT_FALSE(item == Item{});
+    seen.push_back(ItemText(item));
+  }
+  std::sort(seen.begin(), seen.end());
+  EXPECT_EQ(std::adjacent_find(seen.begin(), seen.end()), seen.end());
+}
+
+TEST(ItemTextTest, SeesAChangeOfEveryField) {
+  {
+    auto [a, b, c, d, e, f, g] = NetworkRule{};  // stops compiling when there is another
+    (void)std::tie(a, b, c, d, e, f, g);
+  }
+  ExpectSeen<NetworkRule>({[](auto& r) { r.host = "x"; }, [](auto& r) { r.ports = {1}; }, [](auto& r) { r.protocol = NetworkProtocol::kTls; },
+                           [](auto& r) { r.methods = {"x"}; }, [](auto& r) { r.paths = {"x"}; }, [](auto& r) { r.addresses = {"x"}; },
+                           [](auto& r) { r.authorities = "x"; }});
+  {
+    auto [a, b, c, d, e, f, g] = NetworkSecret{};
+    (void)std::tie(a, b, c, d, e, f, g);
+  }
+  ExpectSeen<NetworkSecret>({[](auto& s) { s.name = "x"; }, [](auto& s) { s.host = "x"; }, [](auto& s) { s.port = 1; },
+                             [](auto& s) { s.header = "x"; }, [](auto& s) { s.query = "x"; }, [](auto& s) { s.format = "x"; },
+                             [](auto& s) { s.source = "x"; }});
+  {
+    auto [a, b, c, d] = PackageIndex{};
+    (void)std::tie(a, b, c, d);
+  }
+  ExpectSeen<PackageIndex>({[](auto& p) { p.url = "x"; }, [](auto& p) { p.hosts = {"x"}; }, [](auto& p) { p.addresses = {"x"}; },
+                            [](auto& p) { p.authorities = "x"; }});
+}
+
 TEST(PrintPolicyTest, PrintsAPolicyThatWasNeverChecked) {
   Policy policy;
   policy.name = std::string("\0\xFF\x1b", 3);
   policy.limits.wall = absl::InfiniteDuration();
   policy.limits.memory_bytes = -1;
   policy.isolation.landlock = static_cast<Requirement>(9);
+  policy.network.allow = {NetworkRule{"\x1b", {-1}, static_cast<NetworkProtocol>(9), {}, {}, {}, ""}};
   std::string text = PrintPolicy(policy);
   EXPECT_THAT(text, HasSubstr("name: \"\\u0000\\uFFFD\\u001B\"\n"));
   EXPECT_THAT(text, HasSubstr("  wall: inf\n"));
   EXPECT_THAT(text, HasSubstr("  memory: -1\n"));
   EXPECT_THAT(text, HasSubstr("  landlock: invalid(9)\n"));
+  EXPECT_THAT(text, HasSubstr("- {host: \"\\u001B\", ports: [-1], protocol: invalid(9)}\n"));
 }
 
 }  // namespace

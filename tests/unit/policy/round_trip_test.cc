@@ -40,6 +40,24 @@ TEST(RoundTripTest, KeepsEveryKindOfValue) {
   ExpectRoundTrip(policy);
 }
 
+TEST(RoundTripTest, KeepsTheNetwork) {
+  Policy policy;
+  policy.network.connections = 1;  // off, but not as it is by default
+  ExpectRoundTrip(policy);
+  policy.network.allow.resize(3);
+  policy.network.allow[0].host = "*.example.com";
+  policy.network.allow[1] = {"no", {1, 65535}, NetworkProtocol::kTls, {"NO", "Y", "M-SEARCH", "*"}, {"/", "/a;b=c,d", "/'\"", "/{x}", "/[y]/&a*"}, {"::1", "127.0.0.1"}, "/etc/a: b.pem"};
+  policy.network.allow[2] = {"xn--a", {8080}, NetworkProtocol::kHttp, {}, {}, {"10.0.0.0/8", "fd00::/8"}, ""};
+  policy.network.secrets = {{"Y", "a.example.com", 443, "", "a~b", "{secret}", "env:NO"},
+                            {"NO", "no", 65535, "*", "", " # {secret}: \"\\' ", "credential:-"},
+                            {"_", "no", 65535, "off", "", "{{secret}}", "file:/a b/#c"}};
+  policy.network.packages = {"https://no:8443/a,b/", {"*.no"}, {"127.0.0.1"}, "/x"};
+  policy.network.call_bytes = 1025;
+  policy.network.rate_bytes = 1024;
+  policy.network.idle = absl::Milliseconds(1001);
+  ExpectRoundTrip(policy);
+}
+
 TEST(RoundTripTest, KeepsOddTexts) {
   Policy policy;
   const std::vector<std::string> odd = {

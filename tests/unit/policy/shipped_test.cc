@@ -12,6 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "policy/load/load.h"
+#include "policy/network_parts.h"
 #include "policy/print.h"
 #include "policy/schema.h"
 #include "policy/value.h"
@@ -58,6 +59,25 @@ TEST(ShippedTest, ReferenceShowsEveryKeyWithItsRange) {
     EXPECT_THAT(std::string(takes), HasSubstr(RangeText(key))) << key.path;
     EXPECT_TRUE(absl::StartsWith(absl::StripLeadingAsciiWhitespace(lines[at - 1]), "# ")) << key.path << " has no reason";
   }
+}
+
+// The keys within items stand in the comment above their key, each named as `key`.
+template <typename Item>
+void ExpectDescribed(const LoadedPolicy& reference, const char* path) {
+  std::vector<std::string> lines = ReferenceLines();
+  std::string comment;
+  for (size_t at = static_cast<size_t>(reference.origins.at(path).position.line) - 1; at-- > 0;) {
+    if (!absl::StartsWith(absl::StripLeadingAsciiWhitespace(lines[at]), "#")) break;
+    comment = absl::StrCat(lines[at], "\n", comment);
+  }
+  for (const Part<Item>& part : PartsOf<Item>()) EXPECT_THAT(comment, HasSubstr(absl::StrCat("`", part.name, "`"))) << path;
+}
+
+TEST(ShippedTest, ReferenceDescribesEveryKeyOfItems) {
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(LoadedPolicy reference, LoadPolicyWithOrigins("reference", kPolicies));
+  ExpectDescribed<NetworkRule>(reference, "network.allow");
+  ExpectDescribed<NetworkSecret>(reference, "network.secrets");
+  ExpectDescribed<PackageIndex>(reference, "network.packages");
 }
 
 TEST(ShippedTest, EveryPolicyLoadsUnderItsOwnNameAndPrintsBack) {

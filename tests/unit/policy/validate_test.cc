@@ -185,7 +185,7 @@ TEST(ValidatePolicyTest, LimitsTheEnvironmentAndTheWholePolicy) {
   EXPECT_THAT(ValidatePolicy(policy),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "redact: the whole policy takes 262145 bytes as text, more than the 262144 of a policy file; "
-                       "shorten redact or environment"));
+                       "shorten redact, environment or network.allow"));
 }
 
 TEST(ValidatePolicyTest, KeepsMountsAwayFromTheHostAndTheJail) {
