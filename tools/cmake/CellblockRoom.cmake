@@ -22,6 +22,9 @@ function(cellblock_target_defaults target)
   endif()
   if(CELLBLOCK_SANITIZE)
     target_compile_options(${target} PUBLIC -fsanitize=${CELLBLOCK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      target_compile_options(${target} PUBLIC -Wno-mismatched-new-delete)  # GCC 12 takes the frames of Asio's coroutines for such
+    endif()
     if(CELLBLOCK_SANITIZE STREQUAL "thread")
       target_compile_options(${target} PUBLIC -Wno-error=tsan)  # Asio's fences, which ThreadSanitizer does not see: its locks are beside them
     endif()
