@@ -10,7 +10,7 @@ from support import Session
 support.zygote()
 from cellblock_guest import hint_data, hints, names  # noqa: E402
 
-SECONDS_MAX = 0.05
+SECONDS_MAX = 1.0
 # As languages.subprocesses: false does it: execve and execveat give EPERM.
 WITHOUT_PROGRAMS = """
 import ctypes, platform, struct
@@ -266,7 +266,7 @@ class NearTest(unittest.TestCase):
         self.assertEqual(names.near("x" * 10_000, ["y" * 10_000]), [])
         started = time.thread_time()
         names.near("abcdefgh", [f"abcdefg{i}" for i in range(names.CANDIDATES_MAX * 4)])
-        self.assertLess(time.thread_time() - started, 1.0)
+        self.assertLess(time.thread_time() - started, 5.0)
 
     def test_listing_is_cut(self):
         self.assertEqual(names.listed("abc", 2), "a, b, … (3 in all)")

@@ -207,7 +207,12 @@ TEST_F(CallsTest, AClientThatIsGoneInterruptsItsCallUnlessAnotherWaitsForItToo) 
   absl::StatusOr<CallAnswer> first = absl::UnknownError("not yet"), second = absl::UnknownError("not yet");
   calls_.Run([&] { first = service().Execute(By(anna_, "k", "content"), session, call); });
   world_.WaitUntilRuns("wait");
-  Begin(By(anna_, "k", "content"), session, "wait", &second);
+  // The look below takes a call's place too: where the second comes just then, it comes again.
+  calls_.Run([&] {
+    do {
+      second = Execute(By(anna_, "k", "content"), session, "wait");
+    } while (absl::IsResourceExhausted(second.status()));
+  });
   ASSERT_TRUE(Eventually([&] { return !Execute(By(anna_), other, "2").ok(); })) << "the second counts as a call";
   service().ClientIsGone(id);
   EXPECT_EQ(world_.interrupts(), 0);
