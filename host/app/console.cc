@@ -115,6 +115,7 @@ void Console::PrintEvent(const Event& event, const Record& so_far) {
       if (so_far.error.has_value()) PrintError(*so_far.error);
       break;
     case Event::Type::kClear:
+    case Event::Type::kEgress:
       break;  // what is on a person's screen or in a file stays
   }
 }

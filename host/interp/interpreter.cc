@@ -212,7 +212,7 @@ absl::Status Interpreter::StartSession(const wire::StartSession& start, Emit emi
     options["cpus"] = start.cpus;
     options["memory_bytes"] = start.memory_bytes;
     options["result_bytes"] = start.result_bytes;
-    options["network"] = "off";
+    options["network"] = start.network;
     options["time_zone"] = start.time_zone;
     py::dict environment;
     for (const std::string& variable : start.environment) {

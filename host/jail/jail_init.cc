@@ -30,6 +30,7 @@
 #include "base/status_macros.h"
 #include "confine/confine.h"
 #include "confine/test_layer_switches.h"
+#include "jail/network.h"
 #include "jail/reaper.h"
 #include "jail/root.h"
 #include "sys/files.h"
@@ -125,11 +126,18 @@ absl::Status SetUp(const wire::MakeJail& request, int control, int go, const std
   CELLBLOCK_RETURN_IF_ERROR(MountPrivateParts(request));
   CELLBLOCK_RETURN_IF_ERROR(AttachFiles(request, attached));
   MakeCacheFolders();
+  std::vector<UniqueFd> network;
+  if (request.has_network != 0) {
+    CELLBLOCK_ASSIGN_OR_RETURN(network, EnterNetwork(request.ports));
+    CELLBLOCK_RETURN_IF_ERROR(MountNetworkFiles(request.certificates));
+  }
   CELLBLOCK_RETURN_IF_ERROR(KeepFewCapabilities());
   CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd workspace, sys::Open(kWorkspacePath, O_RDONLY | O_DIRECTORY));
   CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd tmp, sys::Open("/tmp", O_RDONLY | O_DIRECTORY));
   CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd shm, sys::Open("/dev/shm", O_RDONLY | O_DIRECTORY));
-  return sys::SendMessage(control, wire::EncodeMessage(wire::ReplyFor(absl::OkStatus())), {workspace.get(), tmp.get(), shm.get()});
+  std::vector<int> descriptors = {workspace.get(), tmp.get(), shm.get()};
+  for (const UniqueFd& socket : network) descriptors.push_back(socket.get());
+  return sys::SendMessage(control, wire::EncodeMessage(wire::ReplyFor(absl::OkStatus())), descriptors);
 }
 
 // In the child: never returns. Fails closed: whatever goes wrong ends it before the program starts.

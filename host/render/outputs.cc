@@ -80,6 +80,7 @@ class Replay {
         break;
       case Event::Type::kUpdate:
       case Event::Type::kClear:
+      case Event::Type::kEgress:
         break;
     }
   }

@@ -32,6 +32,18 @@ void BundleMembers(JsonWriter& json, const Result& result) {
   json.JsonObject(result.metadata_json);
 }
 
+// What was known when it was decided.
+void EgressMembers(JsonWriter& json, const Egress& egress) {
+  json.Member("protocol", egress.protocol);
+  json.Member("host", egress.host);
+  if (egress.port > 0) json.Member("port", egress.port);
+  if (!egress.method.empty()) json.Member("method", egress.method);
+  if (!egress.path.empty()) json.Member("path", egress.path);
+  json.Member("allowed", egress.allowed);
+  json.Member("rule", egress.rule);
+  if (!egress.reason.empty()) json.Member("reason", egress.reason);
+}
+
 void WriteEvent(JsonWriter& json, const Event& event, const Record& record) {
   json.BeginObject();
   json.Member("type", EventTypeName(event.type));
@@ -56,6 +68,12 @@ void WriteEvent(JsonWriter& json, const Event& event, const Record& record) {
       break;
     case Event::Type::kError:
       if (record.error.has_value()) ErrorMembers(json, *record.error);
+      break;
+    case Event::Type::kEgress:
+      if (event.result < record.egress.size()) {
+        json.Member("index", static_cast<int64_t>(event.result));
+        EgressMembers(json, record.egress[event.result]);
+      }
       break;
   }
   json.EndObject();
@@ -134,6 +152,24 @@ void WriteDenial(JsonWriter& json, const Denial& denial) {
   json.EndObject();
 }
 
+void WriteEgress(JsonWriter& json, const Egress& egress) {
+  json.BeginObject();
+  EgressMembers(json, egress);
+  if (egress.status > 0) json.Member("status", egress.status);
+  json.Member("sent_bytes", egress.sent_bytes);
+  json.Member("received_bytes", egress.received_bytes);
+  json.Member("t_seconds", egress.time);
+  json.Key("wall_seconds");
+  egress.wall.has_value() ? json.Seconds(*egress.wall) : json.Null();
+  if (!egress.secrets.empty()) {
+    json.Key("secrets");
+    json.BeginArray();
+    for (const std::string& name : egress.secrets) json.String(name);
+    json.EndArray();
+  }
+  json.EndObject();
+}
+
 void WriteTruncation(JsonWriter& json, absl::string_view name, const std::optional<StreamTruncation>& truncation) {
   json.Key(name);
   if (!truncation.has_value()) return json.Null();
@@ -196,6 +232,10 @@ std::string RenderRecordJson(const Record& record) {
   json.Key("receipt");
   WriteReceipt(json, record.receipt);
   WriteArray(json, "denials", record.denials, [&](const Denial& denial) { WriteDenial(json, denial); });
+  if (!record.egress.empty() || record.egress_left_out > 0) {
+    WriteArray(json, "egress", record.egress, [&](const Egress& egress) { WriteEgress(json, egress); });
+    json.Member("egress_left_out", record.egress_left_out);
+  }
   json.Key("truncation");
   json.BeginObject();
   WriteTruncation(json, "stdout", record.stdout_truncation);

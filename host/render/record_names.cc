@@ -37,6 +37,7 @@ absl::string_view EventTypeName(Event::Type type) {
     case Event::Type::kClear: return "clear";
     case Event::Type::kResult: return "result";
     case Event::Type::kError: return "error";
+    case Event::Type::kEgress: return "egress";
   }
   return "error";
 }

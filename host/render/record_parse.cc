@@ -30,7 +30,7 @@ constexpr CallStatus kStatuses[] = {CallStatus::kOk,       CallStatus::kError,  
                                     CallStatus::kCpuLimit, CallStatus::kOutOfMemory, CallStatus::kKilled, CallStatus::kRejected,    CallStatus::kLost};
 constexpr SessionState kStates[] = {SessionState::kKept, SessionState::kRestarted, SessionState::kGone};
 constexpr Event::Type kTypes[] = {Event::Type::kStdout, Event::Type::kStderr, Event::Type::kDisplay, Event::Type::kUpdate,
-                                  Event::Type::kClear,  Event::Type::kResult, Event::Type::kError};
+                                  Event::Type::kClear,  Event::Type::kResult, Event::Type::kError,   Event::Type::kEgress};
 
 bool IsJsonType(absl::string_view type) { return type == "application/json" || absl::EndsWith(type, "+json") || absl::EndsWith(type, ".json"); }
 
@@ -112,6 +112,10 @@ class Parser {
     Scalars(members);
     if (!members.IsNull("error")) Error(members.Get("error"));
     Results(members);
+    if (members.Has("egress")) {
+      members.Items("egress", kRecordItemsMax, [&](absl::string_view item, size_t index) { AddEgress(item, index); });
+      members.Int("egress_left_out", &record_.egress_left_out);
+    }
     members.Items("events", kRecordItemsMax, [&](absl::string_view item, size_t index) { AddEvent(item, index); });
     members.Items("artifacts", kRecordItemsMax, [&](absl::string_view item, size_t index) { AddArtifact(item, index); });
     members.Items("denials", kRecordItemsMax, [&](absl::string_view item, size_t index) { AddDenial(item, index); });
@@ -209,7 +213,42 @@ class Parser {
       case Event::Type::kError:  // the same error as the record's; without one the event is bare
         if (members.Has("name") != record_.error.has_value()) problem_.Note(absl::StrCat("events[", index, "] and \"error\" contradict each other"));
         break;
+      case Event::Type::kEgress:
+        event.result = EgressIndex(members);
+        break;
     }
+  }
+
+  size_t EgressIndex(JsonMembers& members) {
+    if (!members.Has("index")) return kNoResult;
+    int64_t index = -1;
+    members.Int("index", &index);
+    if (index >= 0 && static_cast<size_t>(index) < record_.egress.size()) return static_cast<size_t>(index);
+    members.Wrong("index", "that of any item of \"egress\"");
+    return kNoResult;
+  }
+
+  void AddEgress(absl::string_view item, size_t index) {
+    JsonMembers members = Object(item, {"egress", index});
+    Egress& egress = record_.egress.emplace_back();
+    members.Text("protocol", &egress.protocol);
+    members.Text("host", &egress.host);
+    if (members.Has("port")) members.Int("port", &egress.port);
+    if (members.Has("method")) members.Text("method", &egress.method);
+    if (members.Has("path")) members.Text("path", &egress.path);
+    members.Bool("allowed", &egress.allowed);
+    members.Text("rule", &egress.rule);
+    if (members.Has("reason")) members.Text("reason", &egress.reason);
+    if (members.Has("status")) members.Int("status", &egress.status);
+    members.Int("sent_bytes", &egress.sent_bytes);
+    members.Int("received_bytes", &egress.received_bytes);
+    members.Seconds("t_seconds", &egress.time);
+    if (!members.IsNull("wall_seconds")) members.Seconds("wall_seconds", &egress.wall.emplace());
+    if (!members.Has("secrets")) return;
+    members.Items("secrets", kRecordItemsMax, [&](absl::string_view name, size_t) {
+      if (!IsJsonString(name)) return members.Wrong("secrets", "a list of strings");
+      egress.secrets.push_back(Unescaped(name.substr(1, name.size() - 2)));
+    });
   }
 
   size_t FindResult(JsonMembers& members, Event::Type type) {

@@ -61,8 +61,8 @@ void UserIds::Give(uint32_t id) {
   taken_.erase(id);
 }
 
-// The first id is the zygotes' own.
-HostImpl::HostImpl(HostOptions options) : options_(std::move(options)), user_ids_(options_.first_user_id + 1, options_.user_id_count > 0 ? options_.user_id_count - 1 : 0) {}
+// The first id is the zygotes' own, the last one the egress proxy's.
+HostImpl::HostImpl(HostOptions options) : options_(std::move(options)), user_ids_(options_.first_user_id + 1, options_.user_id_count > 1 ? options_.user_id_count - 2 : 0) {}
 
 absl::StatusOr<std::shared_ptr<HostImpl>> HostImpl::Create(HostOptions options) {
   if (options.libexec_directory.empty()) {
@@ -195,18 +195,35 @@ absl::StatusOr<std::shared_ptr<supervise::Zygote>> HostImpl::ZygoteFor(const Pol
 }
 
 absl::StatusOr<int> HostImpl::FilterFor(const Policy& policy, bool in_cgroup) {
-  std::string key = absl::StrCat(in_cgroup, "\n", policy.languages.subprocesses, "\n", absl::StrJoin(policy.isolation.extra_syscalls, "\n"));
+  std::string key = absl::StrCat(in_cgroup, "\n", policy.languages.subprocesses, "\n", policy.network.is_on(), "\n", absl::StrJoin(policy.isolation.extra_syscalls, "\n"));
   std::lock_guard<std::mutex> lock(mutex_);
   auto found = filters_.find(key);
   if (found != filters_.end()) return found->second.get();
   if (filters_.size() >= kFiltersMax) return absl::ResourceExhaustedError(absl::StrCat("policies ask for more than ", kFiltersMax, " different system call filters"));
   confine::SeccompOptions options;
   options.allow_exec = policy.languages.subprocesses;
+  options.allow_inet = policy.network.is_on();
   options.allow_uncounted_memory = in_cgroup;  // the watch could not see it
   options.extra_syscalls = policy.isolation.extra_syscalls;
   CELLBLOCK_ASSIGN_OR_RETURN(confine::SeccompProgram program, confine::SeccompProgram::Build(options));
   CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd memfd, program.ToMemFd());
   return filters_.emplace(key, std::move(memfd)).first->second.get();
+}
+
+absl::StatusOr<std::shared_ptr<supervise::EgressProxy>> HostImpl::StartedEgress() {
+  std::lock_guard<std::mutex> lock(egress_mutex_);
+  if (egress_ != nullptr && egress_->alive()) return egress_;
+  confine::SeccompOptions filter;
+  filter.allow_exec = false;
+  filter.allow_inet = true;
+  CELLBLOCK_ASSIGN_OR_RETURN(confine::SeccompProgram program, confine::SeccompProgram::Build(filter));
+  CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd memfd, program.ToMemFd());
+  supervise::EgressOptions options;
+  options.path = options_.libexec_directory + "/cellblock-egress";
+  options.user_id = nest_->as_root() ? options_.first_user_id + options_.user_id_count - 1 : 0;
+  options.seccomp_fd = memfd.get();
+  CELLBLOCK_ASSIGN_OR_RETURN(egress_, supervise::EgressProxy::Create(options));
+  return egress_;
 }
 
 std::vector<int32_t> HostImpl::CpusFor(int count) {

@@ -16,6 +16,7 @@
 #include "artifact/mime.h"
 #include "artifact/store.h"
 #include "cellblock/host.h"
+#include "supervise/egress.h"
 #include "supervise/helpers.h"
 #include "supervise/watch.h"
 #include "sys/cgroup.h"
@@ -49,6 +50,7 @@ class HostImpl : public std::enable_shared_from_this<HostImpl> {
   absl::StatusOr<std::shared_ptr<supervise::Zygote>> ZygoteFor(const Policy& policy);
   absl::StatusOr<uint64_t> RootFor(const Policy& policy);
   absl::StatusOr<int> FilterFor(const Policy& policy, bool in_cgroup);  // a memfd that lives as long as the Host
+  absl::StatusOr<std::shared_ptr<supervise::EgressProxy>> StartedEgress();  // started for the first session with a network
   std::vector<int32_t> CpusFor(int count);
   supervise::Nest& nest() { return *nest_; }
   supervise::Watch& watch() { return *watch_; }
@@ -82,6 +84,9 @@ class HostImpl : public std::enable_shared_from_this<HostImpl> {
   std::atomic<int64_t> zygotes_seen_ = 0;
   std::vector<int32_t> all_cpus_;
   std::atomic<size_t> next_cpu_ = 0;
+
+  std::mutex egress_mutex_;                // apart, since it waits for the start of a process
+  std::shared_ptr<supervise::EgressProxy> egress_;
 
   std::mutex mutex_;                       // of what follows
   std::map<std::string, uint64_t> roots_;

@@ -91,7 +91,7 @@ void AddLimitsHit(const Policy& policy, const supervise::DiskUse& before, const 
   if (ErrorHolds(record, "Too many open files")) Hit(record, "open_files", absl::StrCat("a file could not be opened: limits.open_files is ", limits.open_files));
 }
 
-void AddDenials(Record& record) {
+void AddDenials(const Policy& policy, Record& record) {
   if (!record.error.has_value()) return;
   const std::string& value = record.error->value;
   const std::string subject = SubjectOf(value);
@@ -107,6 +107,10 @@ void AddDenials(Record& record) {
     record.denials.push_back({"network", subject, "network: off", 1});
   } else if (record.error->name == "PermissionError") {
     record.denials.push_back({"file", subject, "isolation.landlock and file permissions", 1});
+  } else if (policy.network.is_on()) {  // the proxy has told of what it refused; an address that it never saw is told of here
+    if (!absl::StrContains(value, "Network is unreachable")) return;
+    record.denials.push_back({"network", subject, "network.allow: hosts are reached by their names, never by an address", 1});
+    record.error->hint = "with a network of rules, hosts are reached by their names alone: no address but those that allowed names resolve to can be reached";
   } else if (absl::StrContains(value, "Address family not supported") || absl::StrContains(value, "name resolution") || absl::StrContains(value, "Name or service not known") ||
              absl::StrContains(value, "Network is unreachable")) {
     record.denials.push_back({"network", subject, "network: off", 1});

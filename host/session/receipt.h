@@ -22,7 +22,7 @@ std::vector<std::pair<std::string, std::string>> DescribeLimits(const Policy& po
 void AddLimitsHit(const Policy& policy, const supervise::DiskUse& before, const supervise::DiskUse& after, Record& record);
 
 // Adds to denials what the error that ended the call was refused: the kind, what was asked for, and the rule.
-void AddDenials(Record& record);
+void AddDenials(const Policy& policy, Record& record);
 
 }  // namespace cellblock::session
 

@@ -165,7 +165,7 @@ absl::Status SessionImpl::RunCall(absl::string_view code, const ExecuteOptions& 
     call.out_of_memory_kills_before = cgroup_->OutOfMemoryKills();  // between calls too a thread may have been killed
     cgroup_->ResetPeak();
   }
-  supervise::CallParties parties = {policy_, *jail_, worker_.get(), cgroup_.get(), memory_, BeginMeter()};
+  supervise::CallParties parties = {policy_, *jail_, worker_.get(), cgroup_.get(), memory_, BeginMeter(), egress_.get()};
   if (options.language == Language::kBash) {
     CELLBLOCK_ASSIGN_OR_RETURN(int filter, host_->FilterFor(policy_, cgroup_ != nullptr));
     std::vector<std::string> environment = Environment();
@@ -251,7 +251,7 @@ void SessionImpl::FillReceipt(const Left& left, Record& record) {
     record.receipt.memory_peak_bytes = std::max(record.receipt.memory_peak_bytes, peak);
   }
   AddLimitsHit(policy_, *disk_, left.disk, record);
-  AddDenials(record);
+  AddDenials(policy_, record);
   disk_ = left.disk;
   if (record.receipt.processes_killed > 0) disk_.reset();  // what they held open is free now
 }

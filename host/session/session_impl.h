@@ -19,6 +19,7 @@
 #include "session/host_impl.h"
 #include "session/workspace.h"
 #include "supervise/call.h"
+#include "supervise/egress.h"
 #include "supervise/memory_watch.h"
 #include "supervise/worker.h"
 #include "sys/process.h"
@@ -75,6 +76,7 @@ class SessionImpl : public Session, private supervise::Watched {
 
   SessionImpl(std::shared_ptr<HostImpl> host, const Policy& policy, const SessionOptions& options);
   absl::Status Start();
+  absl::Status OpenNetwork();
   absl::Status MakeJail(uint64_t root, const std::vector<UniqueFd>& entrances);
   // An invalid future: the jail's init is attached.
   absl::StatusOr<std::unique_ptr<supervise::Worker>> MakeWorker(std::future<absl::Status>& jail_attached, StartTimings* timings);
@@ -124,6 +126,7 @@ class SessionImpl : public Session, private supervise::Watched {
   StartTimings timings_;                   // set by Start
   std::shared_ptr<const capture::RedactionSet> redact_;
   UniqueFd interrupt_;
+  std::unique_ptr<supervise::EgressLink> egress_;  // null: no network
   std::unique_ptr<supervise::Jail> jail_;  // outlives the worker
   std::unique_ptr<sys::Cgroup> cgroup_;
   std::unique_ptr<supervise::Worker> worker_;

@@ -34,6 +34,19 @@ constexpr NamespaceRule kNamespaces[] = {{"user_namespace", &Isolation::user_nam
                                          {"mount_namespace", &Isolation::mount_namespace}, {"network_namespace", &Isolation::network_namespace},
                                          {"ipc_namespace", &Isolation::ipc_namespace},     {"uts_namespace", &Isolation::uts_namespace}};
 
+// Clients that look for a proxy or for certificates find them; those that don't reach allowed hosts all the same.
+void AddNetworkVariables(const Network& network, bool has_certificates, std::vector<std::string>& list) {
+  for (const char* name : {"http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"}) list.push_back(absl::StrCat(name, "=http://198.18.0.1:", wire::kProxyPort));
+  for (const char* name : {"no_proxy", "NO_PROXY"}) list.push_back(absl::StrCat(name, "=localhost,127.0.0.1"));
+  if (has_certificates) {
+    for (const char* name : {"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT", "NODE_EXTRA_CA_CERTS"}) list.push_back(absl::StrCat(name, "=", wire::kCertificatesPath));
+  }
+  for (const NetworkSecret& secret : network.secrets) list.push_back(absl::StrCat(secret.name, "=cellblock-placeholder-for-", secret.name));
+  if (network.packages.url.empty()) return;
+  list.push_back(absl::StrCat("PIP_INDEX_URL=", network.packages.url));
+  for (const char* setting : {"PIP_USER=1", "PIP_BREAK_SYSTEM_PACKAGES=1", "PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_NO_INPUT=1", "PIP_RETRIES=1"}) list.push_back(setting);
+}
+
 class Laps {
  public:
   absl::Duration Next() {
@@ -97,6 +110,7 @@ absl::Status SessionImpl::Start() {
   if (cgroup_ != nullptr) {
     CELLBLOCK_ASSIGN_OR_RETURN(entrances, cgroup_->Entrances());
   }
+  CELLBLOCK_RETURN_IF_ERROR(OpenNetwork());
   CELLBLOCK_RETURN_IF_ERROR(MakeJail(root, entrances));
   timings_.jail = laps.Next();
   CELLBLOCK_ASSIGN_OR_RETURN(UniqueFd workspace, sys::DuplicateAbove(jail_->workspace.get(), 3));
@@ -117,6 +131,13 @@ absl::Status SessionImpl::Start() {
   return absl::OkStatus();
 }
 
+absl::Status SessionImpl::OpenNetwork() {
+  if (!policy_.network.is_on()) return absl::OkStatus();
+  CELLBLOCK_ASSIGN_OR_RETURN(std::shared_ptr<supervise::EgressProxy> egress, host_->StartedEgress());
+  CELLBLOCK_ASSIGN_OR_RETURN(egress_, egress->Open(policy_.network));
+  return absl::OkStatus();
+}
+
 absl::Status SessionImpl::MakeJail(uint64_t root, const std::vector<UniqueFd>& entrances) {
   wire::MakeJail request;
   request.root_id = root;
@@ -130,7 +151,15 @@ absl::Status SessionImpl::MakeJail(uint64_t root, const std::vector<UniqueFd>& e
     request.attached.push_back(file.host_path);
     request.attached.push_back(file.path);
   }
+  if (egress_ != nullptr) {
+    request.has_network = 1;
+    request.ports = egress_->ports();
+    request.certificates = egress_->certificates();
+  }
   CELLBLOCK_ASSIGN_OR_RETURN(jail_, host_->nest().MakeJail(request, entrances));
+  if (egress_ != nullptr) {
+    CELLBLOCK_RETURN_IF_ERROR(egress_->Serve(std::exchange(jail_->network, {})));
+  }
   for (size_t i = 0; i < attached_.size(); ++i) {
     CELLBLOCK_RETURN_IF_ERROR(CheckSameFile(attached_[i], jail_->workspace.get(), options_.attached[i]));
   }
@@ -153,6 +182,10 @@ confine::Spec SessionImpl::WorkerSpec(const supervise::Zygote& zygote) {
     for (const ReadOnlyMount& mount : policy_.files.mounts) spec.read_only_paths.push_back(mount.target);
   }
   spec.writable_paths = {"/workspace", "/tmp", "/dev/shm", "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
+  if (egress_ != nullptr) {
+    spec.allow_inet = true;
+    spec.read_only_paths.push_back("/run");
+  }
   spec.landlock = policy_.isolation.landlock;
   spec.seccomp = policy_.isolation.seccomp;
   spec.capabilities = policy_.isolation.capabilities_dropped;
@@ -180,6 +213,7 @@ std::vector<std::string> SessionImpl::Environment() const {
   for (const char* name : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMEXPR_MAX_THREADS", "POLARS_MAX_THREADS", "LOKY_MAX_CPU_COUNT"}) {
     list.push_back(absl::StrCat(name, "=", threads));
   }
+  if (egress_ != nullptr) AddNetworkVariables(policy_.network, !egress_->certificates().empty(), list);
   for (const auto& variables : {policy_.environment, options_.environment}) {
     for (const auto& [name, value] : variables) list.push_back(absl::StrCat(name, "=", value));
   }
@@ -206,6 +240,7 @@ absl::StatusOr<std::unique_ptr<supervise::Worker>> SessionImpl::MakeWorker(std::
   options.start.result_bytes = static_cast<uint64_t>(policy_.limits.result_bytes);
   options.start.time_zone = policy_.determinism.time_zone;
   options.start.environment = Environment();
+  options.start.network = !policy_.network.is_on() ? "off" : policy_.network.packages.url.empty() ? "rules" : "packages";
   if (cgroup_ != nullptr) {
     CELLBLOCK_ASSIGN_OR_RETURN(options.entrances, cgroup_->Entrances());
   }
@@ -238,7 +273,10 @@ absl::Status SessionImpl::StartWorker(std::future<absl::Status>& jail_attached, 
 void SessionImpl::DescribeLayers(const confine::Report& report) {
   layers_.clear();
   auto add = [this](const char* name, bool on, std::string detail) { layers_.push_back({name, on ? "enforced" : "off", std::move(detail)}); };
-  for (const NamespaceRule& rule : kNamespaces) add(rule.name, true, "");
+  const bool has_network = egress_ != nullptr;
+  for (const NamespaceRule& rule : kNamespaces) {
+    add(rule.name, true, has_network && absl::string_view(rule.name) == "network_namespace" ? "with a way to the egress proxy alone" : "");
+  }
   add("read_only_root", true, "pivot_root, old root let go");
   add("user_id", user_id_ != 0, user_id_ != 0 ? absl::StrCat("outside id ", user_id_, ", of this session alone") : "the supervisor's own user id outside: no subordinate ids are used");
   add("capabilities_dropped", report.capabilities_dropped != 0, "");

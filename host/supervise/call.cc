@@ -18,6 +18,7 @@
 #include "absl/time/clock.h"
 #include "absl/types/span.h"
 #include "base/status_macros.h"
+#include "supervise/egress_log.h"
 #include "supervise/outcome.h"
 #include "sys/files.h"
 #include "sys/process.h"
@@ -42,8 +43,8 @@ uint64_t NewNonce() {
 // The call of a cell in the worker.
 class PythonCall {
  public:
-  PythonCall(const CallParties& parties, CallOptions& options, OutputPump& pump, absl::Time start)
-      : parties_(parties), worker_(*parties.worker), options_(options), pump_(pump), clock_(parties.policy.limits, options.timeout, start) {}
+  PythonCall(const CallParties& parties, CallOptions& options, OutputPump& pump, EgressLog& egress, absl::Time start)
+      : parties_(parties), worker_(*parties.worker), options_(options), pump_(pump), egress_(egress), clock_(parties.policy.limits, options.timeout, start) {}
 
   absl::Status Run(absl::string_view code) {
     wire::ExecuteCell cell;
@@ -66,15 +67,16 @@ class PythonCall {
  private:
   absl::Status Step() {
     bool flushed = worker_.Flush().ok();
-    std::array<pollfd, 5> items = {pollfd{broken_ ? -1 : worker_.channel_fd(), static_cast<int16_t>(POLLIN | (worker_.wants_write() ? POLLOUT : 0)), 0},
+    std::array<pollfd, 6> items = {pollfd{broken_ ? -1 : worker_.channel_fd(), static_cast<int16_t>(POLLIN | (worker_.wants_write() ? POLLOUT : 0)), 0},
                                    pollfd{output_open_ ? worker_.output_fd() : -1, POLLIN, 0}, pollfd{errors_open_ ? worker_.errors_fd() : -1, POLLIN, 0},
-                                   pollfd{worker_.pidfd(), POLLIN, 0}, pollfd{options_.interrupt_fd, POLLIN, 0}};
+                                   pollfd{worker_.pidfd(), POLLIN, 0}, pollfd{options_.interrupt_fd, POLLIN, 0}, pollfd{egress_.fd(), POLLIN, 0}};
     absl::Duration wait = std::min(clock_.UntilNext(absl::Now()), kProgressPoll);
     if (parties_.policy.limits.cpu.has_value()) wait = std::min(wait, kCpuPoll);
     int ready = sys::PollBriskly(absl::MakeSpan(items), brisk_until_, wait);
     if (ready < 0 && errno != EINTR) return sys::ErrnoStatus("wait for the worker");
     if (ready == 0) pump_.Poll();
     if (items[1].revents != 0 || items[2].revents != 0) Drain();
+    if (items[5].revents != 0) egress_.Read();
     if (items[0].revents != 0 || !flushed) Frames();
     if (items[4].revents != 0) {
       uint64_t count;
@@ -179,6 +181,7 @@ class PythonCall {
   Worker& worker_;
   CallOptions& options_;
   OutputPump& pump_;
+  EgressLog& egress_;
   StopClock clock_;
   absl::Time brisk_until_ = absl::Now() + sys::kBrisk;
   uint64_t nonce_ = NewNonce();
@@ -191,8 +194,8 @@ class PythonCall {
 // A script run by the jail's init beside the worker.
 class BashCall {
  public:
-  BashCall(const CallParties& parties, CallOptions& options, OutputPump& pump, absl::Time start)
-      : parties_(parties), options_(options), pump_(pump), clock_(parties.policy.limits, options.timeout, start) {
+  BashCall(const CallParties& parties, CallOptions& options, OutputPump& pump, EgressLog& egress, absl::Time start)
+      : parties_(parties), options_(options), pump_(pump), egress_(egress), clock_(parties.policy.limits, options.timeout, start) {
     evidence_.is_worker = false;
   }
 
@@ -232,12 +235,13 @@ class BashCall {
 
  private:
   absl::Status Step(int output, int errors) {
-    std::array<pollfd, 4> items = {pollfd{output_open_ ? output : -1, POLLIN, 0}, pollfd{errors_open_ ? errors : -1, POLLIN, 0}, pollfd{parties_.jail.init->fd(), POLLIN, 0},
-                                   pollfd{options_.interrupt_fd, POLLIN, 0}};
+    std::array<pollfd, 5> items = {pollfd{output_open_ ? output : -1, POLLIN, 0}, pollfd{errors_open_ ? errors : -1, POLLIN, 0}, pollfd{parties_.jail.init->fd(), POLLIN, 0},
+                                   pollfd{options_.interrupt_fd, POLLIN, 0}, pollfd{egress_.fd(), POLLIN, 0}};
     absl::Duration wait = std::min(clock_.UntilNext(absl::Now()), parties_.policy.limits.cpu.has_value() ? kCpuPoll : kProgressPoll);
     int ready = sys::PollBriskly(absl::MakeSpan(items), absl::InfinitePast(), wait);
     if (ready < 0 && errno != EINTR) return sys::ErrnoStatus("wait for bash");
     if (ready == 0) pump_.Poll();
+    if (items[4].revents != 0) egress_.Read();
     OutputPump::Open open = pump_.Drain(output_open_ ? output : -1, errors_open_ ? errors : -1);
     output_open_ = output_open_ && open.output;
     errors_open_ = errors_open_ && open.errors;
@@ -283,6 +287,7 @@ class BashCall {
   const CallParties& parties_;
   CallOptions& options_;
   OutputPump& pump_;
+  EgressLog& egress_;
   StopClock clock_;
   uint64_t pid_ = 0;
   Evidence evidence_;
@@ -341,8 +346,10 @@ absl::Status RunPythonCall(const CallParties& parties, absl::string_view code, C
   record.started_at = start;
   OutputPump pump(parties.policy, options.redact, options.execute.on_event, options.on_whole_text, start, record);
   pump.AddLate(options.late_output, options.late_errors);
-  PythonCall call(parties, options, pump, start);
+  EgressLog egress(parties.egress, parties.policy, pump, record);
+  PythonCall call(parties, options, pump, egress, start);
   absl::Status status = call.Run(code);
+  egress.Finish();
   pump.Finish();
   CELLBLOCK_RETURN_IF_ERROR(status);
   Evidence& evidence = call.evidence();
@@ -363,8 +370,10 @@ absl::Status RunBashCall(const CallParties& parties, absl::string_view code, con
   record.started_at = start;
   OutputPump pump(parties.policy, options.redact, options.execute.on_event, options.on_whole_text, start, record);
   pump.AddLate(options.late_output, options.late_errors);
-  BashCall call(parties, options, pump, start);
+  EgressLog egress(parties.egress, parties.policy, pump, record);
+  BashCall call(parties, options, pump, egress, start);
   absl::Status status = call.Run(code, spec, seccomp_fd, environment);
+  egress.Finish();
   pump.Finish();
   if (absl::IsResourceExhausted(status)) {  // the guest's own processes are as many as they may be
     record.status = CallStatus::kRejected;

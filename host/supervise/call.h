@@ -16,6 +16,7 @@
 #include "cellblock/policy.h"
 #include "cellblock/record.h"
 #include "supervise/cpu_meter.h"
+#include "supervise/egress.h"
 #include "supervise/output_pump.h"
 #include "supervise/worker.h"
 #include "sys/cgroup.h"
@@ -50,6 +51,7 @@ struct CallParties {
   sys::Cgroup* cgroup = nullptr;
   MemorySignals& memory;
   CpuMeter& cpu;                             // begun for this call
+  EgressLink* egress = nullptr;              // null: no network
 };
 
 // Why the supervisor stopped a call.

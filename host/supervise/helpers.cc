@@ -146,13 +146,14 @@ absl::StatusOr<std::unique_ptr<Jail>> Nest::MakeJail(const wire::MakeJail& reque
   jail->init = std::make_unique<HelperSocket>(std::move(pair.first));
   absl::StatusOr<sys::Message> greeting = jail->init->Greeting(kHelperDeadline);
   if (!greeting.ok()) return absl::Status(greeting.status().code(), absl::StrCat("the jail could not be made: ", std::string(greeting.status().message())));
-  if (greeting->descriptors.size() != 3) return absl::InternalError("the jail's folders are missing");
+  if (greeting->descriptors.size() < 3) return absl::InternalError("the jail's folders are missing");
   CELLBLOCK_ASSIGN_OR_RETURN(jail->host_pid, sys::PidOf(jail->pidfd.get()));
   CELLBLOCK_ASSIGN_OR_RETURN(jail->process, sys::ProcReader::Glance(jail->host_pid));
   jail->pid_namespace = jail->process->PidNamespace().value_or(0);
   jail->workspace = std::move(greeting->descriptors[0]);
   jail->tmp = std::move(greeting->descriptors[1]);
   jail->shm = std::move(greeting->descriptors[2]);
+  for (size_t i = 3; i < greeting->descriptors.size(); ++i) jail->network.push_back(std::move(greeting->descriptors[i]));
   return jail;
 }
 

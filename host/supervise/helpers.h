@@ -69,6 +69,7 @@ struct Jail {
   std::optional<sys::ProcReader> process;  // the init's
   ino_t pid_namespace = 0;        // 0: closed to this user
   UniqueFd workspace, tmp, shm;   // folders, for statfs, uploads and artifacts
+  std::vector<UniqueFd> network;  // sockets in its network namespace (jail/network.h), for the egress proxy; else none
   ~Jail();
 };
 

@@ -174,6 +174,15 @@ void OutputPump::AddClear(bool wait) {
   Emit(event, true);
 }
 
+void OutputPump::AddEgress(Egress egress) {
+  for (std::string* text : {&egress.host, &egress.method, &egress.path, &egress.rule, &egress.reason}) *text = Clean(*text);
+  record_.egress.push_back(std::move(egress));
+  Event event;
+  event.type = Event::Type::kEgress;
+  event.result = record_.egress.size() - 1;
+  Emit(event, true);
+}
+
 void OutputPump::Finish() {
   EmitText(Event::Type::kStdout, output_.Finish(), false);
   EmitText(Event::Type::kStderr, errors_.Finish(), false);

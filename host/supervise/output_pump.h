@@ -40,6 +40,8 @@ class OutputPump {
   void AddOutput(Event::Type type, wire::GuestOutput output);  // kDisplay, kUpdate, kResult
   void AddError(wire::GuestError error);
   void AddClear(bool wait);
+  void AddEgress(Egress egress);  // its texts are cleaned here
+  std::string Clean(absl::string_view text) const;  // valid UTF-8, redacted
   // Ends the streams and moves texts, events and truncations into the record.
   void Finish();
 
@@ -50,7 +52,6 @@ class OutputPump {
   void Emit(Event event, bool keep);
   void EmitText(Event::Type type, const std::string& text, bool late);
   void Borders();
-  std::string Clean(absl::string_view text) const;
   std::string CleanJson(absl::string_view json) const;
   std::string CleanUpTo(size_t bytes_max, absl::string_view text) const;
 

@@ -19,7 +19,7 @@
 namespace cellblock::sys {
 
 inline constexpr size_t kMessageBytesMax = 256 * 1024;   // of one control message: above what a RunProgram request may carry
-inline constexpr size_t kMessageDescriptorsMax = 9;      // a worker's start: five, and an entrance to each of four cgroup hierarchies
+inline constexpr size_t kMessageDescriptorsMax = 96;     // a session's rules: one for each of 65 rules with authorities and of 16 secrets
 
 // SOCK_SEQPACKET keeps message borders; SOCK_STREAM for the worker's channel. Both ends close-on-exec.
 absl::StatusOr<std::pair<UniqueFd, UniqueFd>> MakeSocketPair(int type);

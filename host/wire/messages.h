@@ -59,9 +59,13 @@ struct MakeJail {
   uint64_t shm_bytes = 0;
   uint64_t network_namespace = 1;
   std::vector<std::string> attached;   // pairs: a file of the host, its path below /workspace
+  uint64_t has_network = 0;            // a way out through the egress proxy; then the sockets (jail/network.h) stand behind the folders
+  std::vector<std::string> ports;      // of allowed hosts
+  std::string certificates;            // PEM, to be trusted besides the system's; empty: none
   template <typename A>
   void Fields(A& a) {
-    a(1, root_id), a(2, user_id), a(3, workspace_bytes), a(4, workspace_inodes), a(5, tmp_bytes), a(6, shm_bytes), a(7, network_namespace), a(8, attached);
+    a(1, root_id), a(2, user_id), a(3, workspace_bytes), a(4, workspace_inodes), a(5, tmp_bytes), a(6, shm_bytes), a(7, network_namespace), a(8, attached), a(9, has_network), a(10, ports),
+        a(11, certificates);
   }
 };
 
@@ -154,10 +158,11 @@ struct StartSession {
   uint64_t result_bytes = 0;           // the largest bundle the supervisor takes
   std::string time_zone;
   std::vector<std::string> environment;  // NAME=value
+  std::string network;                   // "off", "rules", or "packages": rules, and an index to install from
   template <typename A>
   void Fields(A& a) {
     a(1, has_seed), a(2, seed), a(3, table_width), a(4, table_columns), a(5, figure_dpi), a(6, figure_svg), a(7, cpus), a(8, memory_bytes), a(9, result_bytes),
-        a(10, time_zone), a(11, environment);
+        a(10, time_zone), a(11, environment), a(12, network);
   }
 };
 

@@ -3,7 +3,7 @@ include(CMakePackageConfigHelpers)
 set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/cellblock")
 
 install(TARGETS cellblock_host EXPORT cellblockTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(PROGRAMS $<TARGET_FILE:cellblock-guest> $<TARGET_FILE:cellblock-init> DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/cellblock)
+install(PROGRAMS $<TARGET_FILE:cellblock-guest> $<TARGET_FILE:cellblock-init> $<TARGET_FILE:cellblock-egress> DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/cellblock)
 install(DIRECTORY "${CMAKE_BINARY_DIR}/guest" DESTINATION ${CMAKE_INSTALL_DATADIR}/cellblock)
 install(DIRECTORY policies DESTINATION ${CMAKE_INSTALL_DATADIR}/cellblock FILES_MATCHING PATTERN "*.yaml")
 install(FILES tools/hardening/apparmor-cellblock DESTINATION ${CMAKE_INSTALL_DATADIR}/cellblock/hardening)

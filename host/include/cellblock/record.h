@@ -60,12 +60,12 @@ struct ErrorInfo {
 };
 
 struct Event {
-  enum class Type { kStdout, kStderr, kDisplay, kUpdate, kClear, kResult, kError };
+  enum class Type { kStdout, kStderr, kDisplay, kUpdate, kClear, kResult, kError, kEgress };
   Type type = Type::kStdout;
   absl::Duration time;          // since the call's start
   std::string text;             // kStdout, kStderr
   bool late = false;            // written by an earlier call's threads, or after its end
-  size_t result = 0;            // kDisplay, kUpdate, kResult: index into Record::results
+  size_t result = 0;            // kDisplay, kUpdate, kResult: index into Record::results; kEgress: into Record::egress
   bool wait = false;            // kClear: wait for the next output
 };
 absl::string_view EventTypeName(Event::Type type);
@@ -115,12 +115,32 @@ struct Denial {
   int64_t count = 1;
 };
 
+// One lookup that was refused, connection or request to the world outside, as the egress proxy decided it.
+struct Egress {
+  std::string protocol;         // "dns", "http", "https" (the proxy saw the request), "tls" (passed on), "tcp"
+  std::string host;
+  int64_t port = 0;             // 0: none, of a lookup
+  std::string method;           // of a request; else empty
+  std::string path;             // of a request, without its query
+  bool allowed = false;
+  std::string rule;             // "network.allow[2]: *.example.com"; of a refusal the key or limit that refused it
+  std::string reason;           // why it was refused or failed, one sentence; empty when it went well
+  int64_t status = 0;           // of the response; 0: none
+  int64_t sent_bytes = 0;       // by the code, with heads
+  int64_t received_bytes = 0;
+  absl::Duration time;          // since the call's start
+  std::optional<absl::Duration> wall;  // of the whole; none: it had not ended when the call did
+  std::vector<std::string> secrets;    // names of the secrets that were put in
+};
+
 struct StreamTruncation {
   int64_t head_bytes = 0;
   int64_t tail_bytes = 0;
   int64_t dropped_bytes = 0;
   std::string artifact_id;      // of the whole text, where the policy keeps it (artifacts.full_output)
 };
+
+inline constexpr size_t kEgressMax = 500;  // of one call
 
 struct Record {
   std::string id;
@@ -140,6 +160,8 @@ struct Record {
   std::vector<Artifact> artifacts;
   Receipt receipt;
   std::vector<Denial> denials;
+  std::vector<Egress> egress;   // in the order in which they were decided; at most kEgressMax
+  int64_t egress_left_out = 0;  // more of them
   std::optional<StreamTruncation> stdout_truncation;
   std::optional<StreamTruncation> stderr_truncation;
 };

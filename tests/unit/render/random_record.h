@@ -30,6 +30,8 @@ class RandomRecords {
     record.stdout_text = Text();
     record.stderr_text = Text();
     for (size_t i = Below(6); i > 0; --i) record.results.push_back(AResult(record));
+    for (size_t i = Below(4); i > 0; --i) record.egress.push_back(AnEgress());
+    if (!record.egress.empty()) record.egress_left_out = Number();
     for (size_t i = Below(12); i > 0; --i) record.events.push_back(AnEvent(record));
     if (Maybe()) record.error = ErrorInfo{.name = Text(), .value = Text(), .traceback = Text(), .line = Below(3), .column = Below(3), .hint = Maybe() ? Text() : ""};
     for (size_t i = Below(4); i > 0; --i) record.artifacts.push_back(AnArtifact());
@@ -125,13 +127,21 @@ class RandomRecords {
 
   Event AnEvent(const Record& record) {
     Event event;
-    event.type = static_cast<Event::Type>(Below(7));
+    event.type = static_cast<Event::Type>(Below(8));
     event.time = Duration();
     event.text = Text();
     event.late = Maybe();
     event.wait = Maybe();
     event.result = Below(10) == 0 ? ~size_t{0} : Below(static_cast<uint32_t>(record.results.size()) + 1);
     return event;
+  }
+
+  Egress AnEgress() {
+    Egress egress{.protocol = "http", .host = Text(), .port = Number(), .method = Text(), .path = Text(), .allowed = Maybe(), .rule = Text(), .reason = Text(), .status = Number(),
+                  .sent_bytes = Number(), .received_bytes = Number(), .time = Duration()};
+    if (Maybe()) egress.wall = Duration();
+    for (size_t i = Below(3); i > 0; --i) egress.secrets.push_back(Text());
+    return egress;
   }
 
   Artifact AnArtifact() {

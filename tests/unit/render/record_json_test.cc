@@ -73,6 +73,26 @@ TEST(RecordJsonTest, HasTheNamesOfTheApi) {
   EXPECT_THAT(Keys(record["error"].as_object()), ::testing::ElementsAre("name", "value", "traceback", "line", "column", "hint"));
 }
 
+TEST(RecordJsonTest, TellsOfTheNetworkWhereThereWasSome) {
+  Record record = FullRecord();
+  record.egress.push_back({.protocol = "https", .host = "api.example.com", .port = 443, .method = "GET", .path = "/v1", .allowed = true, .rule = "network.allow[0]: api.example.com", .status = 200,
+                           .sent_bytes = 10, .received_bytes = 20, .time = absl::Milliseconds(3), .wall = absl::Milliseconds(9), .secrets = {"API_KEY"}});
+  record.egress.push_back({.protocol = "dns", .host = "evil.example", .rule = "network.allow", .reason = "not among the hosts", .time = absl::Milliseconds(4)});
+  record.egress_left_out = 7;
+  record.events.push_back({.type = Event::Type::kEgress, .time = absl::Milliseconds(4), .result = 1});
+  bj::object rendered = Rendered(record);
+  EXPECT_THAT(Keys(rendered["egress"].as_array()[0].as_object()), ::testing::ElementsAre("protocol", "host", "port", "method", "path", "allowed", "rule", "status", "sent_bytes",
+                                                                                         "received_bytes", "t_seconds", "wall_seconds", "secrets"));
+  EXPECT_THAT(Keys(rendered["egress"].as_array()[1].as_object()),
+              ::testing::ElementsAre("protocol", "host", "allowed", "rule", "reason", "sent_bytes", "received_bytes", "t_seconds", "wall_seconds"));
+  EXPECT_TRUE(rendered["egress"].as_array()[1].as_object()["wall_seconds"].is_null());
+  EXPECT_EQ(rendered["egress_left_out"], 7);
+  bj::object event = rendered["events"].as_array().back().as_object();
+  EXPECT_EQ(event["type"], "egress");
+  EXPECT_EQ(event["index"], 1);
+  EXPECT_EQ(event["host"], "evil.example");
+}
+
 TEST(RecordJsonTest, HasTheValuesOfTheRecord) {
   bj::object record = Rendered(FullRecord());
   EXPECT_EQ(record["status"], "error");

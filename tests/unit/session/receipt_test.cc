@@ -65,31 +65,44 @@ TEST(ReceiptTest, ADiskThatWasFullBeforeIsNewsOnlyToACallThatMetIt) {
 TEST(ReceiptTest, AnOrdinaryErrorHitsNothing) {
   Record record = WithError("ValueError", "invalid literal");
   AddLimitsHit(Policy{}, {}, {}, record);
-  AddDenials(record);
+  AddDenials(Policy{}, record);
   EXPECT_TRUE(record.receipt.limits_hit.empty());
   EXPECT_TRUE(record.denials.empty());
 }
 
 TEST(ReceiptTest, ADenialNamesItsRule) {
   Record record = WithError("OSError", "[Errno 30] Read-only file system: '/etc/x'");
-  AddDenials(record);
+  AddDenials(Policy{}, record);
   ASSERT_EQ(record.denials.size(), 1u);
   EXPECT_EQ(record.denials[0].kind, "file");
   EXPECT_EQ(record.denials[0].subject, "/etc/x");
   record = WithError("PermissionError", "[Errno 1] Operation not permitted: 'ls'");
   record.error->hint = "Starting programs is off in this policy (languages.subprocesses): do it in Python itself.";
-  AddDenials(record);
+  AddDenials(Policy{}, record);
   ASSERT_EQ(record.denials.size(), 1u);
   EXPECT_EQ(record.denials[0].rule, "languages.subprocesses");
   record = WithError("OSError", "[Errno 38] Function not implemented");
-  AddDenials(record);
+  AddDenials(Policy{}, record);
   ASSERT_EQ(record.denials.size(), 1u);
   EXPECT_EQ(record.denials[0].subject, "[Errno 38] Function not implemented");
   EXPECT_THAT(record.denials[0].rule, ::testing::HasSubstr("isolation.seccomp"));
   record = WithError("gaierror", "[Errno -3] Temporary failure in name resolution");
-  AddDenials(record);
+  AddDenials(Policy{}, record);
   ASSERT_EQ(record.denials.size(), 1u);
   EXPECT_EQ(record.denials[0].kind, "network");
+}
+
+TEST(ReceiptTest, WithANetworkOnlyWhatTheProxyCannotSeeIsReadFromTheError) {
+  Policy policy;
+  policy.network.allow.push_back({.host = "api.example.com"});
+  Record record = WithError("gaierror", "[Errno -2] Name or service not known");
+  AddDenials(policy, record);
+  EXPECT_TRUE(record.denials.empty()) << "the proxy's own log has it";
+  record = WithError("OSError", "[Errno 101] Network is unreachable");
+  AddDenials(policy, record);
+  ASSERT_EQ(record.denials.size(), 1u);
+  EXPECT_THAT(record.denials[0].rule, ::testing::HasSubstr("network.allow"));
+  EXPECT_THAT(record.error->hint, ::testing::HasSubstr("names"));
 }
 
 TEST(ReceiptTest, TheShorterTimeoutIsTheOneThatApplied) {
