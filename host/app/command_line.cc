@@ -181,7 +181,7 @@ absl::StatusOr<Invocation> ParseRepl(const Arguments& arguments, const Arguments
 }
 
 absl::StatusOr<Invocation> ParsePolicy(const Arguments& arguments, const Arguments& rest) {
-  if (arguments.empty()) return Wrong("policy check, policy print or policy diff?");
+  if (arguments.empty()) return Wrong("policy check, policy print, policy diff or policy explain?");
   PolicyOptions options;
   const std::string& action = arguments[0];
   size_t least = 1, most = 1000;
@@ -193,20 +193,25 @@ absl::StatusOr<Invocation> ParsePolicy(const Arguments& arguments, const Argumen
   } else if (action == "diff") {
     options.action = PolicyAction::kDiff;
     least = most = 2;
+  } else if (action == "explain") {
+    options.action = PolicyAction::kExplain;
+    least = 2;
   } else {
     return Wrong(absl::StrCat("no command 'policy ", NeutralizeLine(action), "'",
-                              policy::DidYouMean(policy::NearWords(action, {"check", "print", "diff"}))));
+                              policy::DidYouMean(policy::NearWords(action, {"check", "print", "diff", "explain"}))));
   }
   CLI::App app;
   app.set_help_flag();
   app.add_option("policies", options.policies);
+  if (options.action == PolicyAction::kExplain) app.add_option("--method", options.method);
   CELLBLOCK_RETURN_IF_ERROR(Parse(app, {arguments.begin() + 1, arguments.end()}));
   options.policies.insert(options.policies.end(), rest.begin(), rest.end());
   if (options.policies.size() < least || options.policies.size() > most) {
     return Wrong(absl::StrCat("policy ", action, " takes ",
-                              least == 2  ? "two policies"
-                              : most == 1 ? "one policy"
-                                          : "at least one policy"));
+                              options.action == PolicyAction::kExplain ? "a policy and at least one URL"
+                              : least == 2                             ? "two policies"
+                              : most == 1                              ? "one policy"
+                                                                       : "at least one policy"));
   }
   return options;
 }

@@ -11,7 +11,7 @@ Commands:
   run      run a script, a notebook or a line of code, and keep the files and charts that it makes
   repl     an interactive session
   serve    sessions over HTTP
-  policy   check, print or compare policy files: what a session may use
+  policy   check, print, compare or explain policy files: what a session may use
   doctor   which protections this machine gives, and how to turn on the others
 
 Try:
@@ -141,6 +141,7 @@ const char kPolicyHelp[] = R"(Policies say what a session may use: limits, langu
 Usage: cellblock policy check POLICY …
        cellblock policy print POLICY
        cellblock policy diff POLICY POLICY
+       cellblock policy explain POLICY URL … [--method METHOD]
 
 POLICY is the name of a shipped policy (default, strict, data-analysis, charts, notebook; reference: every key with its default) or a
 YAML file.
@@ -148,6 +149,8 @@ YAML file.
   check   read them and say what is wrong, with line and column. Exit code 0 when all are well, else 1.
   print   the effective policy: every key with its value
   diff    the keys in which two policies differ. Exit code 0 when in none, 1 when in some.
+  explain what the network rules say to a URL (https://host/path, http://host/path, host:port), and which rule it is; no traffic. Exit
+          code 0 when all are allowed, 1 when one is refused. --method: of the request, GET unless given.
 
 policies/reference.yaml shows every key with its default, its unit and the reason for it.
 )";

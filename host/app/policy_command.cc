@@ -5,6 +5,7 @@
 #include "absl/strings/str_split.h"
 #include "app/console.h"
 #include "app/exit_codes.h"
+#include "app/explain.h"
 #include "app/locations.h"
 #include "app/terminal_text.h"
 #include "cellblock/policy.h"
@@ -50,6 +51,25 @@ int Diff(const PolicyOptions& options, const std::string& directory, Console& co
   return difference.empty() ? kExitOk : kExitUserError;
 }
 
+int Explain(const PolicyOptions& options, const std::string& directory, Console& console) {
+  const absl::StatusOr<Policy> policy = LoadPolicy(options.policies[0], directory);
+  if (!policy.ok()) {
+    console.Problem(policy.status().message());
+    return kExitUsage;
+  }
+  int exit_code = kExitOk;
+  for (size_t i = 1; i < options.policies.size(); ++i) {
+    const absl::StatusOr<Explanation> explanation = ExplainUrl(policy->network, options.policies[i], options.method);
+    if (!explanation.ok()) {
+      console.Problem(explanation.status().message());
+      return kExitUsage;
+    }
+    console.Write(explanation->text);
+    if (!explanation->allowed) exit_code = kExitUserError;
+  }
+  return exit_code;
+}
+
 }  // namespace
 
 int PolicyCommand(const PolicyOptions& options, const Context& context) {
@@ -65,6 +85,9 @@ int PolicyCommand(const PolicyOptions& options, const Context& context) {
       break;
     case PolicyAction::kDiff:
       exit_code = Diff(options, directory, console);
+      break;
+    case PolicyAction::kExplain:
+      exit_code = Explain(options, directory, console);
       break;
   }
   return console.stdout_closed() ? ExitCodeOfLostOutput(console) : exit_code;

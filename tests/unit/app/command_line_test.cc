@@ -127,6 +127,7 @@ TEST(CommandLineTest, SaysWhatIsMissingOrTooMuch) {
   EXPECT_THAT(WrongText({"run", "a.py", "--out", "a", "--out", "b"}), HasSubstr("--out"));
   EXPECT_THAT(WrongText({"policy"}), HasSubstr("policy check"));
   EXPECT_THAT(WrongText({"policy", "diff", "a"}), HasSubstr("two policies"));
+  EXPECT_THAT(WrongText({"policy", "explain", "a"}), HasSubstr("at least one URL"));
   EXPECT_THAT(WrongText({"policy", "print", "a", "b"}), HasSubstr("one policy"));
   EXPECT_THAT(WrongText({"policy", "check"}), HasSubstr("at least one policy"));
   EXPECT_THAT(WrongText({"repl", "x.py"}), HasSubstr("'x.py' is one argument too many"));
@@ -165,6 +166,10 @@ TEST(CommandLineTest, PrintsItsVersion) {
 TEST(CommandLineTest, PolicyDoctorAndRepl) {
   EXPECT_THAT(Parsed<PolicyOptions>({"policy", "check", "a", "b"}).policies, ElementsAre("a", "b"));
   EXPECT_EQ(Parsed<PolicyOptions>({"policy", "diff", "a", "b"}).action, PolicyAction::kDiff);
+  const PolicyOptions explain = Parsed<PolicyOptions>({"policy", "explain", "a", "https://b.example/", "--method", "POST"});
+  EXPECT_EQ(explain.action, PolicyAction::kExplain);
+  EXPECT_EQ(explain.method, "POST");
+  EXPECT_THAT(explain.policies, ElementsAre("a", "https://b.example/"));
   EXPECT_TRUE(Parsed<DoctorOptions>({"doctor", "--json"}).json);
   EXPECT_EQ(Parsed<DoctorOptions>({"doctor", "--policy", "strict"}).policy, "strict");
   EXPECT_TRUE(Parsed<ReplOptions>({"repl", "--no-history"}).no_history);
