@@ -9,8 +9,9 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
-from . import environment, streams
+from . import environment, session, streams
 
 _INSTALLERS = {
     ("pip",): "install", ("pip3",): "install", ("uv", "pip"): "install", ("conda",): "install", ("mamba",): "install",
@@ -30,7 +31,7 @@ def _words(command):
 
 
 def installer_of(command):
-    """(program, packages) when the command would install packages, else None. Reads simple commands only."""
+    """(program, packages, arguments) when the command would install packages, else None. Reads simple commands only."""
     try:
         words = [*itertools.takewhile(lambda word: word not in _SEPARATORS, _words(command))]
     except ValueError:
@@ -42,8 +43,8 @@ def installer_of(command):
     for program, verb in _INSTALLERS.items():
         count = len(program)
         if tuple(words[:count]) == program and words[count : count + 1] == [verb]:
-            packages = [word for word in words[count + 1 :] if not word.startswith("-")]
-            return " ".join(program), packages
+            arguments = words[count + 1 :]
+            return " ".join(program), [word for word in arguments if not word.startswith("-")], arguments
     return None
 
 
@@ -59,7 +60,38 @@ def distributions():
         return {str(d.metadata["Name"]).lower(): d.version for d in metadata.distributions(path=[environment.site_packages()])}
 
 
-def explain_installer(program, packages):
+def _install(arguments):
+    """Runs pip: into the session's own folder, from the policy's index, with what is preinstalled held as it is. Its exit code."""
+    import importlib
+    import site
+
+    with tempfile.NamedTemporaryFile("w", suffix=".txt", prefix="preinstalled-") as held:
+        held.writelines(f"{name}=={version}\n" for name, version in distributions().items())
+        held.flush()
+        code = run([sys.executable, "-m", "pip", "install", "--constraint", held.name, *arguments])
+    folder = site.getusersitepackages()
+    if os.path.isdir(folder) and folder not in sys.path:
+        sys.path.append(folder)
+    importlib.invalidate_caches()
+    return code
+
+
+def install(program, packages, arguments):
+    """What a package installer does here: pip's work where the policy has an index, else it says what is there. The exit code."""
+    network = session.current.options.get("network", "off")
+    if network == "packages" and program in ("pip", "pip3", "uv pip"):
+        return _install(arguments)
+    return _explain_installer(program, packages, _WHY_NOT.get(network, _WHY_NOT["off"]))
+
+
+_WHY_NOT = {
+    "off": "the network is off in this session",
+    "rules": "the policy has no package index (network.packages)",
+    "packages": "the policy's package index is for pip",
+}
+
+
+def _explain_installer(program, packages, why_not):
     """Prints what is there and what is not; returns the exit code that the program would have had."""
     installed = distributions()
     missing, lines = [], []
@@ -77,14 +109,14 @@ def explain_installer(program, packages):
     names = sorted(installed)
     shown = ", ".join(names[:_NAMES_SHOWN]) + (" …" if len(names) > _NAMES_SHOWN else "")
     what = f"cannot install {', '.join(missing)}" if missing else "cannot install packages"
-    streams.write_stderr(f"{program}: {what}: the network is off in this session. Preinstalled: {shown}\n")
+    streams.write_stderr(f"{program}: {what}: {why_not}. Preinstalled: {shown}\n")
     return 1
 
 
 def system(shell, command):
     """!command: sets _exit_code, as IPython does."""
     installer = installer_of(command)
-    code = explain_installer(*installer) if installer else run(command, shell=True)
+    code = install(*installer) if installer else run(command, shell=True)
     shell.user_ns["_exit_code"] = code
     if shell.system_raise_on_error and code != 0:
         raise subprocess.CalledProcessError(code, command)

@@ -12,7 +12,13 @@ from .names import listed, near
 
 HINT_CHARACTERS_MAX = 600
 _NETWORK_OFF = "The network is off in this session; work with uploaded files and the installed packages."
-_NETWORK_LIMITED = "This session reaches only the hosts that its policy allows, each on its ports; see the call's denials for the rule that refused this one."
+_NETWORK_LIMITED = "This session reaches only the hosts that its policy allows, by their names and each on its ports (network.allow)."
+# Whether an installer would help.
+_WHY_NOT = {
+    "off": " and cannot be: the network is off.",
+    "rules": " and cannot be: the policy has no package index (network.packages).",
+    "packages": "; %pip install gets it, if the index has it.",
+}
 _NETWORK_ERRORS = {
     "gaierror", "herror", "URLError", "ConnectionError", "ConnectionRefusedError", "ConnectTimeout", "NewConnectionError", "MaxRetryError",
     "ConnectError", "NameResolutionError", "ServerNotFoundError", "HTTPError", "ConnectTimeoutError", "SSLError", "ClientConnectorError",
@@ -73,7 +79,7 @@ def _module_not_found(error, shell):
         return _import_hint(error, shell, name)
     known = hint_data.ALTERNATIVES.get(top.lower())
     close = near(top, set(installed) | set(commands.distributions()) | set(hint_data.standard_modules()))
-    parts = [f"{top!r} is not installed and cannot be: the network is off."]
+    parts = [f"{top!r} is not installed" + _WHY_NOT.get(session.current.options.get("network", "off"), ".")]
     own = hint_data.find_file(f"{top}.py")
     if own:
         parts = [f"There is {own!r}: sys.path.insert(0, {os.path.dirname(own)!r}) before the import finds it."]

@@ -48,12 +48,12 @@ class GuestMagics(Magics):
 
     @line_magic
     def pip(self, line):
-        """Package installation; there is no network, so it says what is preinstalled."""
+        """Package installation, where the policy has an index; else it says what is preinstalled."""
         self._install("pip", line)
 
     @line_magic
     def conda(self, line):
-        """Package installation; there is no network, so it says what is preinstalled."""
+        """Says what is preinstalled."""
         self._install("conda", line)
 
     @line_magic
@@ -77,8 +77,8 @@ class GuestMagics(Magics):
             for name, version in sorted(commands.distributions().items()):
                 print(f"{name}=={version}")
             return
-        installer = commands.installer_of(f"{program} {line}") or (program, [])
-        self.shell.user_ns["_exit_code"] = commands.explain_installer(*installer)
+        installer = commands.installer_of(f"{program} {line}") or (program, [], [])
+        self.shell.user_ns["_exit_code"] = commands.install(*installer)
 
     @line_magic
     def matplotlib(self, line):
