@@ -19,7 +19,7 @@ enum class Scheme { kHttp, kTls, kRaw };
 
 struct Verdict {
   bool allowed = false;
-  std::string rule;       // "network.allow[2]: *.example.com", "network.packages: pypi.org"; for a refusal also "network.allow", "network.packages",
+  std::string rule;       // "network.allow[2]: *.example.com", "network.packages: index.example.com"; for a refusal also "network.allow", "network.packages",
                           // or "network: off"
   std::string reason;     // of a refusal, one sentence with what would be allowed: "port 8080 of api.example.com is not in network.allow[0] (ports 443)"
 };

@@ -44,8 +44,8 @@ constexpr Part<NetworkSecret> kSecretParts[] = {
 };
 
 constexpr Part<PackageIndex> kPackageParts[] = {
-    {"url", "a URL such as https://pypi.org/simple/", TextPart<PackageIndex>{&PackageIndex::url, IndexUrlProblem, true, true}},
-    {"hosts", "a list such as [files.pythonhosted.org]", TextsPart<PackageIndex>{&PackageIndex::hosts, HostPatternProblem, 16}},
+    {"url", "a URL such as https://index.example.com/simple/", TextPart<PackageIndex>{&PackageIndex::url, IndexUrlProblem, true, true}},
+    {"hosts", "a list such as [wheels.example.com]", TextsPart<PackageIndex>{&PackageIndex::hosts, HostPatternProblem, 16}},
     {"addresses", kAddressesExpected, TextsPart<PackageIndex>{&PackageIndex::addresses, AddressProblem, 16}},
     {"authorities", kPathExpected, TextPart<PackageIndex>{&PackageIndex::authorities, PathProblem}},
 };

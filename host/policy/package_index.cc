@@ -38,7 +38,7 @@ absl::StatusOr<IndexUrl> ParseIndexUrl(absl::string_view url) {
     parsed.is_tls = false;
     parsed.port = 80;
   } else if (!absl::ConsumePrefix(&url, "https://")) {
-    return Refuse("does not start with https://; write a URL such as https://pypi.org/simple/");
+    return Refuse("does not start with https://; write a URL such as https://index.example.com/simple/");
   }
   size_t end = url.find_first_of("/?#");
   absl::string_view authority = url.substr(0, end);

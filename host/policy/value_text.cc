@@ -148,7 +148,7 @@ struct Expected {
                         RangeText(key), ")");
   }
   std::string operator()(const PackageIndexKey&) const {
-    return "an index such as {url: \"https://pypi.org/simple/\", hosts: [files.pythonhosted.org]}, or none";
+    return "an index such as {url: \"https://index.example.com/simple/\", hosts: [wheels.example.com]}, or none";
   }
   std::string operator()(const ExtendsKey&) const { return "the name of a policy, the path of one, or none"; }
   std::string operator()(const TextKey& type) const { return type.may_be_none ? "one text or none" : "one text"; }

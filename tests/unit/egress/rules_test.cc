@@ -64,11 +64,11 @@ TEST(LookupTest, ARefusalListsEightNamesAtMost) {
 
 TEST(LookupTest, WithoutANetworkEverythingIsRefusedAndSaysSo) {
   const RuleSet rules = MakeOf(Network{});
-  for (const Verdict& verdict : {rules.ForLookup("pypi.org"), rules.ForConnection("pypi.org", 443), rules.ForRequest("pypi.org", 443, Scheme::kTls, "GET", "/"),
-                                 rules.ForAddress("pypi.org", 443, Ip("8.8.8.8"))}) {
+  for (const Verdict& verdict : {rules.ForLookup("index.example.com"), rules.ForConnection("index.example.com", 443), rules.ForRequest("index.example.com", 443, Scheme::kTls, "GET", "/"),
+                                 rules.ForAddress("index.example.com", 443, Ip("8.8.8.8"))}) {
     EXPECT_FALSE(verdict.allowed);
     EXPECT_EQ(verdict.rule, "network: off");
-    EXPECT_EQ(verdict.reason, "\"pypi.org\" cannot be reached: this session has no network (network: off)");
+    EXPECT_EQ(verdict.reason, "\"index.example.com\" cannot be reached: this session has no network (network: off)");
   }
   EXPECT_THAT(rules.Ports(), IsEmpty());
   EXPECT_THAT(rules.InspectedHosts(), IsEmpty());
@@ -261,15 +261,15 @@ TEST(RuleSetTest, InspectedHostsAreThoseWhoseTlsSomeRuleNeedsToSeeAndNoneLetsThr
 }
 
 TEST(PackagesTest, TheIndexAndTheHostsItLeadsToAreRulesOfTheirOwn) {
-  const RuleSet rules = MakeOf(Network{.allow = {{.host = "a.example"}}, .packages = {.url = "https://pypi.org/simple/", .hosts = {"files.pythonhosted.org", "*.mirror.example"}}});
-  EXPECT_EQ(rules.ForLookup("pypi.org").rule, "network.packages: pypi.org");
-  EXPECT_EQ(rules.ForConnection("files.pythonhosted.org", 443).rule, "network.packages.hosts[0]: files.pythonhosted.org");
+  const RuleSet rules = MakeOf(Network{.allow = {{.host = "a.example"}}, .packages = {.url = "https://index.example.com/simple/", .hosts = {"wheels.example.com", "*.mirror.example"}}});
+  EXPECT_EQ(rules.ForLookup("index.example.com").rule, "network.packages: index.example.com");
+  EXPECT_EQ(rules.ForConnection("wheels.example.com", 443).rule, "network.packages.hosts[0]: wheels.example.com");
   EXPECT_TRUE(rules.ForConnection("x.mirror.example", 443).allowed);
-  EXPECT_FALSE(rules.ForConnection("pypi.org", 80).allowed);
-  EXPECT_EQ(Letters(rules.HandlingOf("pypi.org", 443)), "t");
+  EXPECT_FALSE(rules.ForConnection("index.example.com", 80).allowed);
+  EXPECT_EQ(Letters(rules.HandlingOf("index.example.com", 443)), "t");
   EXPECT_EQ(rules.ForLookup("evil.example").reason,
-            "\"evil.example\" is not among the hosts of network.allow and network.packages (a.example, pypi.org, files.pythonhosted.org, *.mirror.example)");
-  EXPECT_EQ(MakeOf(Network{.packages = {.url = "https://pypi.org/simple/"}}).ForLookup("evil.example").rule, "network.packages");
+            "\"evil.example\" is not among the hosts of network.allow and network.packages (a.example, index.example.com, wheels.example.com, *.mirror.example)");
+  EXPECT_EQ(MakeOf(Network{.packages = {.url = "https://index.example.com/simple/"}}).ForLookup("evil.example").rule, "network.packages");
 }
 
 TEST(PackagesTest, AnIndexOfOnesOwnMayBeElsewhere) {

@@ -53,7 +53,7 @@ TEST(ExtendsTest, AddsToSomeListsAndReplacesOthers) {
 TEST(ExtendsTest, ReplacesRulesSecretsAndPackages) {
   TempDirectory directory;
   directory.Write("base.yaml",
-                  "network:\n  allow: [a.com, {host: b.com, ports: [443]}]\n  packages: {url: https://pypi.org/simple/, hosts: [f.org]}\n"
+                  "network:\n  allow: [a.com, {host: b.com, ports: [443]}]\n  packages: {url: https://index.example.com/simple/, hosts: [f.org]}\n"
                   "  secrets: [{name: A, host: a.com, header: X-A, source: env:A}]\n  connections: 7\n  rate: 1MiB\n");
   std::string path = directory.Write("child.yaml", "extends: base\nnetwork:\n  allow: [c.com]\n  secrets: []\n  packages: {url: https://c.com/}\n");
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(LoadedPolicy loaded, LoadPolicyWithOrigins(path, directory.path()));
@@ -77,7 +77,7 @@ TEST(ExtendsTest, ReplacesRulesSecretsAndPackages) {
 
 TEST(ExtendsTest, TurnsTheBasesNetworkOff) {
   TempDirectory directory;
-  directory.Write("base.yaml", "network: {allow: [a.com], connections: 7, packages: {url: https://pypi.org/simple/}}\n");
+  directory.Write("base.yaml", "network: {allow: [a.com], connections: 7, packages: {url: https://index.example.com/simple/}}\n");
   std::string path = directory.Write("child.yaml", "extends: base\nnetwork: off\n");
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(LoadedPolicy loaded, LoadPolicyWithOrigins(path, directory.path()));
   EXPECT_TRUE(loaded.policy.network == Network{});

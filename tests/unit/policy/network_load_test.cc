@@ -36,8 +36,8 @@ TEST(LoadNetworkTest, ReadsEveryKey) {
       source: file:/etc/cellblock/openai.key
     - {name: OTHER, host: a.example.org, query: key, source: env:KEY}
   packages:
-    url: https://pypi.org/simple/
-    hosts: [files.pythonhosted.org]
+    url: https://index.example.com/simple/
+    hosts: [wheels.example.com]
     addresses: []
     authorities: /etc/ssl/internal.pem
   call_bytes: 2GiB
@@ -53,7 +53,7 @@ TEST(LoadNetworkTest, ReadsEveryKey) {
                    {"plain.example.net", {80, 443}, NetworkProtocol::kAny, {}, {}, {}, ""}};
   network.secrets = {{"OPENAI_API_KEY", "api.example.com", 8443, "Authorization", "", "Bearer {secret}", "file:/etc/cellblock/openai.key"},
                      {"OTHER", "a.example.org", 443, "", "key", "{secret}", "env:KEY"}};
-  network.packages = {"https://pypi.org/simple/", {"files.pythonhosted.org"}, {}, "/etc/ssl/internal.pem"};
+  network.packages = {"https://index.example.com/simple/", {"wheels.example.com"}, {}, "/etc/ssl/internal.pem"};
   network.call_bytes = int64_t{2} << 30;
   network.rate_bytes = 10 << 20;
   network.connections = 7;
@@ -140,11 +140,11 @@ INSTANTIATE_TEST_SUITE_P(
                 "remove the line to keep the default"},
         Refusal{"network: {allow: [[a.com]]}\n", "p.yaml:1:19: network.allow[0]: a rule has keys of its own, not a list"},
         Refusal{"network: {secrets: [KEY]}\n", "p.yaml:1:21: network.secrets[0]: a secret has keys of its own, not one text"},
-        Refusal{"network: {packages: https://pypi.org/simple/}\n",
-                "p.yaml:1:21: network.packages: takes an index such as {url: \"https://pypi.org/simple/\", hosts: [files.pythonhosted.org]}, or none, "
+        Refusal{"network: {packages: https://index.example.com/simple/}\n",
+                "p.yaml:1:21: network.packages: takes an index such as {url: \"https://index.example.com/simple/\", hosts: [wheels.example.com]}, or none, "
                 "not one text"},
         Refusal{"network: {packages: [pypi]}\n",
-                "p.yaml:1:21: network.packages: takes an index such as {url: \"https://pypi.org/simple/\", hosts: [files.pythonhosted.org]}, or none, "
+                "p.yaml:1:21: network.packages: takes an index such as {url: \"https://index.example.com/simple/\", hosts: [wheels.example.com]}, or none, "
                 "not a list"},
         Refusal{"network: {allow: [{host: [a.com]}]}\n",
                 "p.yaml:1:26: network.allow[0].host: takes a name such as api.example.com or \"*.example.com\", not a list"},
@@ -199,10 +199,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "p.yaml:1:19: network.allow[0].addresses: holds both single addresses, for which no DNS is asked, and ranges, which its answers are "
                 "held against; write the one or the other"},
         Refusal{"network: {packages: {hosts: [a.com]}}\n",
-                "p.yaml:1:21: network.packages: has no url; write url: and a URL such as https://pypi.org/simple/"},
+                "p.yaml:1:21: network.packages: has no url; write url: and a URL such as https://index.example.com/simple/"},
         Refusal{"network: {packages: {}}\n",
-                "p.yaml:1:21: network.packages: has no url; write url: and a URL such as https://pypi.org/simple/"},
-        Refusal{"network: {packages: {url: http://pypi.org/simple/}}\n",
+                "p.yaml:1:21: network.packages: has no url; write url: and a URL such as https://index.example.com/simple/"},
+        Refusal{"network: {packages: {url: http://index.example.com/simple/}}\n",
                 "p.yaml:1:21: network.packages.url: is http://, over which anybody on the way could change a package; write https://, or loopback "
                 "addresses for an index on this machine"},
         Refusal{"network: {secrets: [{host: a.com, header: X, source: env:A}]}\n",

@@ -130,9 +130,9 @@ TEST(LoopbackRuleTest, NeedsSingleAddressesOfThisMachine) {
 }
 
 TEST(IndexUrlTest, ReadsItsParts) {
-  CELLBLOCK_ASSERT_OK_AND_ASSIGN(IndexUrl url, ParseIndexUrl("https://pypi.org/simple/"));
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(IndexUrl url, ParseIndexUrl("https://index.example.com/simple/"));
   EXPECT_TRUE(url.is_tls);
-  EXPECT_EQ(url.host, "pypi.org");
+  EXPECT_EQ(url.host, "index.example.com");
   EXPECT_EQ(url.port, 443);
   EXPECT_EQ(url.path, "/simple/");
   CELLBLOCK_ASSERT_OK_AND_ASSIGN(url, ParseIndexUrl("http://localhost:8080/"));
@@ -144,21 +144,21 @@ TEST(IndexUrlTest, ReadsItsParts) {
 }
 
 TEST(IndexUrlTest, RefusesWhatIsNoPlainUrl) {
-  ExpectProblem(IndexUrlProblem, {"", "pypi.org", "ftp://pypi.org/", "HTTPS://pypi.org/", "file:///srv/", " https://pypi.org/"},
+  ExpectProblem(IndexUrlProblem, {"", "index.example.com", "ftp://index.example.com/", "HTTPS://index.example.com/", "file:///srv/", " https://index.example.com/"},
                 "does not start with https://");
-  ExpectProblem(IndexUrlProblem, {"https://user@pypi.org/", "https://u:p@pypi.org/", "https://pypi.org@evil.com/"}, "holds a user or password");
-  ExpectProblem(IndexUrlProblem, {"https://pypi.org/simple/?a=b", "https://pypi.org/#x", "https://pypi.org?x", "https://pypi.org#x"},
+  ExpectProblem(IndexUrlProblem, {"https://user@index.example.com/", "https://u:p@index.example.com/", "https://index.example.com@evil.com/"}, "holds a user or password");
+  ExpectProblem(IndexUrlProblem, {"https://index.example.com/simple/?a=b", "https://index.example.com/#x", "https://index.example.com?x", "https://index.example.com#x"},
                 "has a path that ");
-  ExpectProblem(IndexUrlProblem, {"https:///simple/", "https://PyPI.org/", "https://127.0.0.1/", "https://[::1]/", "https://*.pypi.org/", "https://a b/",
-                                  "https://pypi.org./", "https://a\\b/"},
+  ExpectProblem(IndexUrlProblem, {"https:///simple/", "https://PyPI.org/", "https://127.0.0.1/", "https://[::1]/", "https://*.index.example.com/", "https://a b/",
+                                  "https://index.example.com./", "https://a\\b/"},
                 "has a host that ");
-  ExpectProblem(IndexUrlProblem, {"https://pypi.org:/", "https://pypi.org:0/", "https://pypi.org:65536/", "https://pypi.org:99999/",
-                                  "https://pypi.org:0443/", "https://pypi.org:x/", "https://pypi.org:1:2/", "https://pypi.org:53/"},
+  ExpectProblem(IndexUrlProblem, {"https://index.example.com:/", "https://index.example.com:0/", "https://index.example.com:65536/", "https://index.example.com:99999/",
+                                  "https://index.example.com:0443/", "https://index.example.com:x/", "https://index.example.com:1:2/", "https://index.example.com:53/"},
                 "has a port that ");
-  EXPECT_EQ(IndexUrlProblem("https://pypi.org"), "has no path; write at least a slash behind the host");
-  ExpectProblem(IndexUrlProblem, {"https://pypi.org//simple", "https://pypi.org/../x", "https://pypi.org/a%20b"}, "has a path that ");
+  EXPECT_EQ(IndexUrlProblem("https://index.example.com"), "has no path; write at least a slash behind the host");
+  ExpectProblem(IndexUrlProblem, {"https://index.example.com//simple", "https://index.example.com/../x", "https://index.example.com/a%20b"}, "has a path that ");
   EXPECT_THAT(IndexUrlProblem("https://a.b/" + std::string(1013, 'a')), HasSubstr("has 1025 bytes, more than 1024"));
-  EXPECT_THAT(IndexUrlProblem("https://u:very-secret@pypi.org/"), Not(HasSubstr("very-secret")));
+  EXPECT_THAT(IndexUrlProblem("https://u:very-secret@index.example.com/"), Not(HasSubstr("very-secret")));
 }
 
 TEST(RulesOfTest, AllowTheIndexAndWhereItsLinksLead) {

@@ -121,8 +121,8 @@ TEST(ValidateNetworkTest, LimitsTheNumberOfItems) {
   };
   ExpectFine([&](Policy& p) { secrets(p, 16); });
   ExpectRefused([&](Policy& p) { secrets(p, 17); }, "network.secrets: has 17 items, more than 16");
-  ExpectFine([&](Policy& p) { p.network.packages = {"https://pypi.org/", fill(16, "h", ".org"), fill(16, "10.0.0."), ""}; });
-  ExpectRefused([&](Policy& p) { p.network.packages = {"https://pypi.org/", fill(17, "h", ".org"), {}, ""}; },
+  ExpectFine([&](Policy& p) { p.network.packages = {"https://index.example.com/", fill(16, "h", ".org"), fill(16, "10.0.0."), ""}; });
+  ExpectRefused([&](Policy& p) { p.network.packages = {"https://index.example.com/", fill(17, "h", ".org"), {}, ""}; },
                 "network.packages.hosts: has 17 items, more than 16");
 }
 
@@ -136,12 +136,12 @@ TEST(ValidateNetworkTest, LimitsThePortsOfThePolicy) {
   ExpectRefused([&](Policy& p) { ports(p, 33); }, "network.allow: has 33 ports, more than 32");
   ExpectFine([&](Policy& p) {
     ports(p, 32);
-    p.network.packages.url = "https://pypi.org/simple/";
+    p.network.packages.url = "https://index.example.com/simple/";
   });
   ExpectRefused(
       [&](Policy& p) {
         ports(p, 32);
-        p.network.packages.url = "https://pypi.org:8443/simple/";
+        p.network.packages.url = "https://index.example.com:8443/simple/";
       },
       "network.allow: has 33 ports, more than 32 (those of network.packages count too)");
 }
@@ -203,7 +203,7 @@ TEST(ValidateNetworkTest, SecretsNeedARule) {
   });
   ExpectFine([](Policy& p) {
     p.network.allow.clear();
-    p.network.packages = {"https://pypi.org/simple/", {"*.example.com"}, {}, ""};
+    p.network.packages = {"https://index.example.com/simple/", {"*.example.com"}, {}, ""};
   });
 }
 
@@ -235,17 +235,17 @@ TEST(ValidateNetworkTest, SecretsDontTravelInTheClear) {
 
 TEST(ValidateNetworkTest, ChecksEveryPartOfPackages) {
   auto packages = [](PackageIndex index) { return [=](Policy& p) { p.network.packages = index; }; };
-  ExpectFine(packages({"https://pypi.org/simple/", {"files.pythonhosted.org"}, {}, ""}));
+  ExpectFine(packages({"https://index.example.com/simple/", {"wheels.example.com"}, {}, ""}));
   ExpectFine(packages({"https://pypi.internal:8443/simple/", {}, {"10.0.0.0/8"}, "/etc/ssl/internal.pem"}));
   ExpectFine(packages({}));
-  ExpectRefused(packages({"", {"files.pythonhosted.org"}, {}, ""}), "network.packages.url: does not start with https://");
-  ExpectRefused(packages({"https://pypi.org/simple/", {"FILES.org"}, {}, ""}), "network.packages.hosts: \"FILES.org\" is in another spelling");
-  ExpectRefused(packages({"https://pypi.org/simple/", {}, {"0.0.0.0"}, ""}), "network.packages.addresses: \"0.0.0.0\" touches");
-  ExpectRefused(packages({"https://pypi.org/simple/", {}, {"10.0.0.7", "10.0.0.0/8"}, ""}), "network.packages.addresses: holds both");
-  ExpectRefused(packages({"https://pypi.org/simple/", {}, {}, "x.pem"}), "network.packages.authorities: \"x.pem\" is not an absolute path");
-  ExpectRefused(packages({"https://u:p@pypi.org/simple/", {}, {}, ""}), "network.packages.url: holds a user or password");
-  ExpectRefused(packages({"http://pypi.org/simple/", {}, {}, ""}), "network.packages.url: is http://, over which anybody on the way could change");
-  ExpectRefused(packages({"http://pypi.org/simple/", {}, {"10.0.0.7"}, ""}), "network.packages.url: is http://");
+  ExpectRefused(packages({"", {"wheels.example.com"}, {}, ""}), "network.packages.url: does not start with https://");
+  ExpectRefused(packages({"https://index.example.com/simple/", {"FILES.org"}, {}, ""}), "network.packages.hosts: \"FILES.org\" is in another spelling");
+  ExpectRefused(packages({"https://index.example.com/simple/", {}, {"0.0.0.0"}, ""}), "network.packages.addresses: \"0.0.0.0\" touches");
+  ExpectRefused(packages({"https://index.example.com/simple/", {}, {"10.0.0.7", "10.0.0.0/8"}, ""}), "network.packages.addresses: holds both");
+  ExpectRefused(packages({"https://index.example.com/simple/", {}, {}, "x.pem"}), "network.packages.authorities: \"x.pem\" is not an absolute path");
+  ExpectRefused(packages({"https://u:p@index.example.com/simple/", {}, {}, ""}), "network.packages.url: holds a user or password");
+  ExpectRefused(packages({"http://index.example.com/simple/", {}, {}, ""}), "network.packages.url: is http://, over which anybody on the way could change");
+  ExpectRefused(packages({"http://index.example.com/simple/", {}, {"10.0.0.7"}, ""}), "network.packages.url: is http://");
   ExpectFine(packages({"http://localhost:8080/simple/", {}, {"127.0.0.1"}, ""}));
 }
 
@@ -261,7 +261,7 @@ TEST(ValidateNetworkTest, NeedsANamespaceOfItsOwn) {
   ExpectRefused(
       [](Policy& p) {
         p.network = Network{};
-        p.network.packages.url = "https://pypi.org/simple/";
+        p.network.packages.url = "https://index.example.com/simple/";
         p.isolation.network_namespace = Requirement::kOff;
       },
       "isolation.network_namespace: is off");

@@ -48,7 +48,7 @@ TEST(PrintPolicyTest, PrintsANetworkThatIsOnKeyByKey) {
   policy.network.allow[0].ports = {443};
   policy.network.allow[1] = {"*.example.com", {80, 443}, NetworkProtocol::kTls, {"GET"}, {"/v1/"}, {"10.0.0.0/8"}, "/etc/ssl/internal.pem"};
   policy.network.secrets = {{"API_KEY", "api.example.com", 443, "Authorization", "", "Bearer {secret}", "file:/etc/cellblock/api.key"}};
-  policy.network.packages = {"https://pypi.org/simple/", {"files.pythonhosted.org"}, {}, ""};
+  policy.network.packages = {"https://index.example.com/simple/", {"wheels.example.com"}, {}, ""};
   policy.network.rate_bytes = 1 << 20;
   EXPECT_THAT(PrintPolicy(policy),
               HasSubstr("redact: []\nnetwork:\n  allow:\n    - {host: api.example.com, ports: [443]}\n"
@@ -56,7 +56,7 @@ TEST(PrintPolicyTest, PrintsANetworkThatIsOnKeyByKey) {
                         "/etc/ssl/internal.pem}\n"
                         "  secrets:\n    - {name: API_KEY, host: api.example.com, header: Authorization, format: \"Bearer {secret}\", source: "
                         "\"file:/etc/cellblock/api.key\"}\n"
-                        "  packages: {url: \"https://pypi.org/simple/\", hosts: [files.pythonhosted.org]}\n"
+                        "  packages: {url: \"https://index.example.com/simple/\", hosts: [wheels.example.com]}\n"
                         "  call_bytes: 1GiB\n  rate: 1MiB\n  connections: 64\n  requests: 10000\n  idle: 1min\nkeep_processes: false\n"));
   policy.network = Network{};
   policy.network.connections = 7;
@@ -67,9 +67,9 @@ TEST(DiffPoliciesTest, ShowsWhatTheNetworkLetsThrough) {
   Policy other;
   other.network.allow = {NetworkRule{}};
   other.network.allow[0].host = "api.example.com";
-  other.network.packages.url = "https://pypi.org/simple/";
+  other.network.packages.url = "https://index.example.com/simple/";
   EXPECT_EQ(DiffPolicies(Policy{}, other),
-            "network.allow: [] → [{host: api.example.com}]\nnetwork.packages: none → {url: \"https://pypi.org/simple/\"}\n");
+            "network.allow: [] → [{host: api.example.com}]\nnetwork.packages: none → {url: \"https://index.example.com/simple/\"}\n");
 }
 
 TEST(DiffPoliciesTest, NamesEachDifferenceOnOneLine) {
@@ -174,7 +174,7 @@ std::vector<std::function<void(Policy&)>> ChangesOfEveryField() {
 #define NETWORK a, b, c, d, e, f, g, h
   CHANGE(NETWORK, network, 0, [](auto& v) { v.emplace_back(); });
   CHANGE(NETWORK, network, 1, [](auto& v) { v.emplace_back(); });
-  CHANGE(NETWORK, network, 2, [](auto& v) { v.url = "https://pypi.org/"; });
+  CHANGE(NETWORK, network, 2, [](auto& v) { v.url = "https://index.example.com/"; });
   CHANGE(NETWORK, network, 3, next);
   CHANGE(NETWORK, network, 4, [](auto& v) { v = 5; });
   CHANGE(NETWORK, network, 5, next);
