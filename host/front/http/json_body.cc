@@ -7,7 +7,6 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/stream_parser.hpp>
 #include <boost/json/value.hpp>
-#include <cmath>
 #include <set>
 
 #include "absl/strings/escaping.h"
@@ -110,8 +109,9 @@ bool JsonBody::Seconds(absl::string_view name, std::optional<absl::Duration>* va
   const json::value* found = state_->Find(name);
   if (found == nullptr) return false;
   const double seconds = found->is_double() ? found->get_double() : found->is_int64() ? static_cast<double>(found->get_int64()) : found->is_uint64() ? kSecondsMax + 1 : -1;
-  if (std::isfinite(seconds) && seconds > 0 && seconds <= kSecondsMax) {
-    *value = absl::Seconds(seconds);
+  const absl::Duration duration = absl::Seconds(seconds);  // zero for less than a quarter of a nanosecond
+  if (seconds <= kSecondsMax && duration > absl::ZeroDuration()) {
+    *value = duration;
   } else {
     state_->Wrong(name, "a number of seconds above 0 and at most 2592000 (30 days) is wanted here");
   }

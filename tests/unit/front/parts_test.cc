@@ -77,7 +77,7 @@ TEST(JsonBodyTest, TellsTheFirstThingThatIsWrong) {
   EXPECT_EQ(problem(R"({"code":null})"), "code: is missing");
   EXPECT_EQ(problem(R"({"code":1})"), "code: a text is wanted here");
   EXPECT_NE(problem(R"({"code":"1","tiemout_seconds":1})").find("tiemout_seconds: no such field"), std::string::npos);
-  for (const char* bad : {R"({"code":"1","timeout_seconds":0})", R"({"code":"1","timeout_seconds":1e9})", R"({"code":"1","timeout_seconds":"1"})", "[]", "{", "{}x", "nul", "\xff"}) {
+  for (const char* bad : {R"({"code":"1","timeout_seconds":0})", R"({"code":"1","timeout_seconds":1e-20})", R"({"code":"1","timeout_seconds":1e9})", R"({"code":"1","timeout_seconds":"1"})", "[]", "{", "{}x", "nul", "\xff"}) {
     EXPECT_NE(problem(bad), "") << bad;
   }
   EXPECT_NE(problem((std::string(10'000, '[') + "1").c_str()), "");
