@@ -214,6 +214,7 @@ class JailInit {
         absl::StatusOr<wire::KillOthers> request = wire::DecodeMessage<wire::KillOthers>(message->bytes);
         if (!request.ok()) return Answer(wire::ReplyFor(request.status()));
         absl::StatusOr<uint64_t> killed = KillAllBut(static_cast<pid_t>(request->worker_pid));
+        if (!Reap()) return false;  // or the next call would see them in /proc for a moment more
         return Answer(wire::ReplyFor(killed.status(), killed.value_or(0)));
       }
       case wire::SignalGroup::kType: {
