@@ -4,9 +4,10 @@
 Usage: tests/escape/layers.py BUILD_FOLDER [ROW]...     (of a build with -DCELLBLOCK_TEST_LAYER_SWITCHES=ON)
 
 A layer that no cell would miss is either held up by another one as well, which ROWS must say, or is not tested: then this fails.
-Runs on the host, as root or as an ordinary user; needs about a minute for each row.
+Runs on the host, as root or as an ordinary user, with as many rows at once as there are processors; a row needs about a minute.
 """
 
+import concurrent.futures
 import os
 import re
 import subprocess
@@ -59,9 +60,10 @@ def main():
     if len(sys.argv) < 2 or not os.path.isdir(sys.argv[1]) or not set(chosen) <= set(ROWS):
         sys.exit(__doc__)
     missed = []
-    for layers in chosen:
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as rows:
+        results = rows.map(lambda layers: noticed(sys.argv[1], layers), chosen)
+    for layers, cells in zip(chosen, results):
         reason = ROWS[layers]
-        cells = noticed(sys.argv[1], layers)
         print(f"{layers or '(nothing)'}: {len(cells)} notice{': ' + ' '.join(cells) if cells else ''}{f' [{reason}]' if reason and not cells else ''}", flush=True)
         if bool(cells) != bool(layers) and not (layers and reason):
             missed.append(layers or "(nothing)")
