@@ -13,6 +13,8 @@
 namespace cellblock::egress {
 namespace {
 
+constexpr size_t kLineBreakBytes = 4;  // CR and LF, as JSON spells them
+
 std::string Hex(char c, bool upper) {
   const std::string hex = absl::BytesToHexString(absl::string_view(&c, 1));
   return upper ? absl::AsciiStrToUpper(hex) : hex;
@@ -53,6 +55,45 @@ std::string Base64Core(absl::string_view value, size_t offset, bool url_safe) {
   return url_safe ? absl::StrReplaceAll(text, {{"+", "-"}, {"/", "_"}}) : text;
 }
 
+// Every byte but letters and digits as a number: "&#43;", "&#x2b;".
+std::string ByNumbers(absl::string_view value, bool as_hex) {
+  std::string text;
+  for (char c : value) {
+    const auto number = static_cast<unsigned char>(c);
+    if (absl::ascii_isalnum(number)) {
+      text.push_back(c);
+    } else {
+      absl::StrAppend(&text, "&#", as_hex ? "x" : "", as_hex ? absl::StrCat(absl::Hex(number)) : absl::StrCat(number), ";");
+    }
+  }
+  return text;
+}
+
+// Lines of base64 have 60 to 76 characters.
+size_t LineBreakBytesMax(const std::string& needle) { return kLineBreakBytes * (1 + needle.size() / 60); }
+
+// Bytes of the line break that a text begins with, also as JSON spells it; 0: none.
+size_t LineBreakAt(absl::string_view text) {
+  if (absl::StartsWith(text, "\r") || absl::StartsWith(text, "\n")) return 1;
+  return absl::StartsWith(text, "\\r") || absl::StartsWith(text, "\\n") ? 2 : 0;
+}
+
+// Bytes of `text` that spell the needle; 0: none.
+size_t Spelled(absl::string_view text, const std::string& needle) {
+  size_t at = 0, breaks = 0;
+  for (size_t i = 0; i < needle.size(); ++at, ++i) {
+    // Where needle and line break begin alike, it is the needle.
+    while (i > 0 && at < text.size() && text[at] != needle[i]) {
+      const size_t line_break = LineBreakAt(text.substr(at));
+      breaks += line_break;
+      if (line_break == 0 || breaks > LineBreakBytesMax(needle)) return 0;
+      at += line_break;
+    }
+    if (at >= text.size() || text[at] != needle[i]) return 0;
+  }
+  return at;
+}
+
 }  // namespace
 
 std::vector<std::string> SpellingsOf(absl::string_view value) {
@@ -71,6 +112,12 @@ std::vector<std::string> SpellingsOf(absl::string_view value) {
   add(absl::StrReplaceAll(value, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&#34;"}, {"'", "&#39;"}}));
   add(absl::StrReplaceAll(value, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}, {"/", "&#x2F;"}, {"`", "&#x60;"}, {"=", "&#x3D;"}}));
   add(absl::StrReplaceAll(value, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#039;"}}));
+  add(absl::StrReplaceAll(value, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&#34;"}, {"'", "&#39;"}, {"+", "&#43;"}}));
+  add(absl::StrReplaceAll(value, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}}));
+  add(absl::StrReplaceAll(value, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}}));
+  add(absl::StrReplaceAll(value, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&apos;"}}));
+  for (bool as_hex : {false, true}) add(ByNumbers(value, as_hex));
+  add(JsonEscape(JsonEscape(value, "", false, false), "", false, false));
   for (bool url_safe : {false, true}) {
     for (size_t offset : {0, 1, 2}) add(Base64Core(value, offset, url_safe));
   }
@@ -80,12 +127,9 @@ std::vector<std::string> SpellingsOf(absl::string_view value) {
 ByteRedactor::ByteRedactor(std::vector<std::string> needles) {
   for (std::string& needle : needles) {
     if (needle.size() < kNeedleBytesMin) continue;
-    longest_ = std::max(longest_, needle.size());
+    longest_ = std::max(longest_, needle.size() + LineBreakBytesMax(needle));
     std::vector<std::string>& same_first = needles_[static_cast<uint8_t>(needle[0])];
     same_first.push_back(std::move(needle));
-  }
-  for (std::vector<std::string>& same_first : needles_) {
-    std::sort(same_first.begin(), same_first.end(), [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
   }
 }
 
@@ -98,25 +142,15 @@ std::string ByteRedactor::Finish() { return Take(true); }
 
 size_t ByteRedactor::MatchAt(size_t at) const {
   const absl::string_view rest = absl::string_view(held_).substr(at);
-  for (const std::string& needle : needles_[static_cast<uint8_t>(rest[0])]) {
-    if (absl::StartsWith(rest, needle)) return needle.size();
-  }
-  return 0;
-}
-
-bool ByteRedactor::MayGrowAt(size_t at) const {
-  const absl::string_view rest = absl::string_view(held_).substr(at);
-  for (const std::string& needle : needles_[static_cast<uint8_t>(rest[0])]) {
-    if (needle.size() > rest.size() && absl::StartsWith(needle, rest)) return true;
-  }
-  return false;
+  size_t longest = 0;
+  for (const std::string& needle : needles_[static_cast<uint8_t>(rest[0])]) longest = std::max(longest, Spelled(rest, needle));
+  return longest;
 }
 
 std::string ByteRedactor::Take(bool is_last) {
   std::string out;
   size_t at = 0, covered_end = covered_;
-  // A place is decided once no needle can still become one there: an event stream must not wait for bytes that no needle needs.
-  for (; at < held_.size() && (is_last || held_.size() - at >= longest_ || !MayGrowAt(at)); ++at) {
+  for (; at < held_.size() && (is_last || held_.size() - at >= longest_); ++at) {
     const size_t match = MatchAt(at);
     if (match > 0 && at >= covered_end) {
       absl::StrAppend(&out, kRedacted);

@@ -42,8 +42,8 @@ absl::StatusOr<Secret> Secret::Read(NetworkSecret description, const std::string
   const std::string& held = secret.value_;
   if (held.size() < kSecretBytesMin) return absl::FailedPreconditionError(absl::StrCat(what, "its value has fewer than ", kSecretBytesMin, " bytes"));
   if (held.size() > kSecretBytesMax) return absl::FailedPreconditionError(absl::StrCat(what, "its value has more than ", kSecretBytesMax, " bytes"));
-  if (std::any_of(held.begin(), held.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
-    return absl::FailedPreconditionError(absl::StrCat(what, "its value holds a control character; one line of text is taken"));
+  if (std::any_of(held.begin(), held.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; })) {
+    return absl::FailedPreconditionError(absl::StrCat(what, "its value holds a control character or a letter beyond ASCII; one line of ASCII text is taken"));
   }
   return secret;
 }

@@ -19,7 +19,7 @@ class Secret {
  public:
   // The value is `file`'s whole content, or the variable `variable` of this process where that is not empty; one line end behind it is
   // left out. kFailedPrecondition names the secret and what is wrong: not there, empty, too short or long, with control characters
-  // (a header could not carry them).
+  // (a header could not carry them) or beyond ASCII (each server reads, and repeats, those in its own way).
   static absl::StatusOr<Secret> Read(NetworkSecret description, const std::string& variable, const UniqueFd& file);
   Secret(Secret&&) = default;
   Secret& operator=(Secret&&) = default;

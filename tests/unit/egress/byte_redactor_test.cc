@@ -68,15 +68,19 @@ TEST(ByteRedactorTest, ReplacesEveryOccurrenceWhereverTheBytesAreCut) {
   }
 }
 
-TEST(ByteRedactorTest, HoldsBackFewerBytesThanTheLongestNeedle) {
-  ByteRedactor redactor({"secret", "longer secret"});
-  size_t in = 0, out = 0;
-  for (char c : std::string(1000, 's')) {
-    out += redactor.Feed(absl::string_view(&c, 1)).size();
-    ++in;
-    EXPECT_LT(in - out, 13u);
+// Code that has a server repeat its own guesses must not see by what is late that one begins a secret.
+TEST(ByteRedactorTest, HoldsBackAsManyBytesWhateverTheyAre) {
+  for (absl::string_view text : {"nothing like it at all, here", "longer secre longer secre se", "secresecresecrelonger longer"}) {
+    ByteRedactor redactor({"secret", "longer secret"});
+    size_t in = 0, out = 0;
+    for (char c : text) {
+      out += redactor.Feed(absl::string_view(&c, 1)).size();
+      ++in;
+      EXPECT_EQ(out, in - std::min(in, redactor.held_back())) << text;
+    }
+    EXPECT_EQ(out + redactor.Finish().size(), text.size());
+    EXPECT_EQ(redactor.replaced(), 0u);
   }
-  EXPECT_EQ(out + redactor.Finish().size(), 1000u);
   ByteRedactor none({});
   EXPECT_EQ(none.Feed("at once"), "at once");
 }
@@ -85,15 +89,15 @@ TEST(ByteRedactorTest, MayGoOnAfterItFinished) {
   ByteRedactor redactor({"secret"});
   EXPECT_EQ(redactor.Feed("secr"), "");
   EXPECT_EQ(redactor.Finish(), "secr");
-  EXPECT_EQ(redactor.Feed("et secret secre"), "et *** ") << "the two halves had an end between them";
-  EXPECT_EQ(redactor.Finish(), "secre");
+  const std::string begin = redactor.Feed("et secret secre");
+  EXPECT_EQ(begin + redactor.Finish(), "et *** secre") << "the two halves had an end between them";
 }
 
 TEST(SpellingsTest, AnOrdinaryTokenHasFew) {
   const std::string value = "sk-live_0123456789";
   const std::vector<std::string> spellings = SpellingsOf(value);
   EXPECT_EQ(spellings.front(), value);
-  EXPECT_LE(spellings.size(), 9u) << "itself, every byte percent-encoded twice, base64";
+  EXPECT_LE(spellings.size(), 11u) << "itself, every byte percent-encoded twice, base64, others by number";
 }
 
 TEST(SpellingsTest, HoldWhatEncodersMakeOfSpecialCharacters) {
@@ -113,12 +117,35 @@ TEST(SpellingsTest, HoldWhatEncodersMakeOfSpecialCharacters) {
            "a b/c?\\u0022\\\\\\u003C\\u0026\\u0027~",   // System.Text.Json
            "a b/c?&quot;\\&lt;&amp;&#x27;~",     // html.escape
            "a b/c?&#34;\\&lt;&amp;&#39;~",       // html/template
+           "a b/c?\"\\&lt;&amp;'~",             // html.escape(quote=False)
+           "a b/c?&quot;\\&lt;&amp;'~",         // ElementTree
+           "a b/c?&quot;\\&lt;&amp;&apos;~",    // XML
+           "a b/c?\\\\\\\"\\\\\\\\<&'~",       // json.dumps(json.dumps())
        }) {
     EXPECT_THAT(spellings, Contains(std::string(one)));
   }
   std::vector<std::string> sorted = spellings;
   std::sort(sorted.begin(), sorted.end());
   EXPECT_EQ(std::unique(sorted.begin(), sorted.end()), sorted.end()) << "each once";
+}
+
+TEST(SpellingsTest, APlusIsFoundAsGoWritesItIntoHtml) { EXPECT_THAT(SpellingsOf("K7MDENG+bPx=="), Contains("K7MDENG&#43;bPx==")); }
+
+TEST(SpellingsTest, AreFoundWhereLinesBreakWithin) {
+  const std::string value = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY-and-more-than-one-line-of-it", encoded = absl::Base64Escape("before: " + value + " after");
+  for (absl::string_view line_break : {"\n", "\r\n", "\\n", "\\r\\n"}) {
+    for (size_t first = 1; first < 60; ++first) {
+      std::string lines = encoded.substr(0, first);
+      for (size_t at = first; at < encoded.size(); at += 60) absl::StrAppend(&lines, line_break, encoded.substr(at, 60));
+      ByteRedactor redactor(SpellingsOf(value));
+      redactor.Feed(lines);
+      redactor.Finish();
+      EXPECT_EQ(redactor.replaced(), 1u) << lines;
+    }
+  }
+  ByteRedactor redactor(SpellingsOf("secret"));
+  const std::string begin = redactor.Feed("s\ne\nc\nr\ne\nt");
+  EXPECT_EQ(begin + redactor.Finish(), "s\ne\nc\nr\ne\nt") << "a line for each letter is another text";
 }
 
 TEST(SpellingsTest, BaseSixtyFourIsFoundAmongAnyNeighbours) {
