@@ -20,6 +20,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
+#include "policy/host_name.h"
 
 namespace cellblock::egress {
 namespace {
@@ -95,6 +96,19 @@ void RemoveLike(std::vector<Field>& fields, absl::string_view name) {
 
 // Fields by which frameworks take another method or path than the request's own: with them, the rules would decide something else.
 constexpr const char* kOverrides[] = {"X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override", "X-Original-URL", "X-Original-URI", "X-Rewrite-URL"};
+
+// The address that a head to a proxy asks for; empty: none. Never more than a few plain characters.
+std::string AskedAddress(absl::string_view head) {
+  constexpr size_t kAddressCharactersMax = 64;
+  const std::vector<absl::string_view> words = absl::StrSplit(head.substr(0, head.find_first_of("\r\n")), ' ');
+  if (words.size() != 3) return "";
+  absl::string_view target = words[1];
+  if (const size_t scheme = target.find("://"); scheme != absl::string_view::npos) target.remove_prefix(scheme + 3);
+  target = target.substr(0, target.find_first_of("/?#"));
+  const size_t end = absl::StartsWith(target, "[") ? target.find(']') + 1 : target.find(':');
+  const absl::string_view host = target.substr(0, end);
+  return host.size() <= kAddressCharactersMax && policy::IsAddressText(host) ? std::string(host) : "";
+}
 
 // What a status line may carry.
 std::string Title(absl::string_view text) {
@@ -215,7 +229,7 @@ absl::StatusOr<Target> Exchange::TargetOf(const RequestHead& head) const {
 
 Task<Exchange::Next> Exchange::One(const std::string& text) {
   absl::StatusOr<RequestHead> head = ParseRequestHead(text);
-  if (!head.ok()) co_return co_await RefuseBroken(head.status());
+  if (!head.ok()) co_return co_await RefuseBroken(head.status(), text);
   wire::EgressNote note;
   note.protocol = scheme_ == Scheme::kTls ? "https" : "http";
   note.host = head->host;
@@ -242,6 +256,10 @@ Task<Exchange::Next> Exchange::One(const std::string& text) {
   note.allowed = 1;
   const uint64_t id = session_.Decided(note);
   const uint64_t read_before = client_.read_bytes() - text.size() - client_.ahead().size(), written_before = client_.written_bytes();
+  auto count = [&] {
+    note.sent_bytes = client_.read_bytes() - client_.ahead().size() - read_before;
+    note.received_bytes = client_.written_bytes() - written_before;
+  };
   PrepareToClean(target->host);
   absl::Status done = co_await Reach(*target);
   if (done.ok()) done = co_await SendRequest(*head, *target, secrets);
@@ -252,13 +270,15 @@ Task<Exchange::Next> Exchange::One(const std::string& text) {
   } else {
     response = done;
   }
-  if (!response.ok()) co_return co_await Fail(id, std::move(note), response.status());
+  if (!response.ok()) {
+    count();
+    co_return co_await Fail(id, std::move(note), response.status());
+  }
   note.status = static_cast<uint64_t>(response->status);
   absl::Status passed = co_await PassOn(*head, *std::move(response));
   passed = Told(passed);
   if (!passed.ok()) note.reason = std::string(passed.message());
-  note.sent_bytes = client_.read_bytes() - client_.ahead().size() - read_before;
-  note.received_bytes = client_.written_bytes() - written_before;
+  count();
   session_.Ended(id, note);
   co_return passed.ok() && client_keeps_ ? Next::kRequest : Next::kEnd;
 }
@@ -277,12 +297,17 @@ Task<Exchange::Next> Exchange::Tunnel(const RequestHead& head, const Target& tar
   co_return Next::kTunnel;
 }
 
-// A request that is none, or could be read in two ways.
-Task<Exchange::Next> Exchange::RefuseBroken(const absl::Status& why) {
+// A request that is none, or could be read in two ways; also one to an address, which operators look for in the log.
+Task<Exchange::Next> Exchange::RefuseBroken(const absl::Status& why, absl::string_view head) {
   wire::EgressNote note;
   note.protocol = scheme_ == Scheme::kTls ? "https" : "http";
   note.host = target_.has_value() ? target_->host : "unknown";
   note.port = target_.has_value() ? target_->port : 0;
+  if (const std::string address = AskedAddress(head); !target_.has_value() && !address.empty()) {
+    note.host = address;
+    note.rule = "network.allow";
+    co_return co_await Refuse(403, "Refused", absl::StrCat(address, " is an IP address: hosts are reached by their names alone"), note);
+  }
   note.rule = "network: requests are read strictly";
   co_return co_await Refuse(400, "Refused", std::string(why.message()), note);
 }
@@ -300,7 +325,8 @@ Task<Exchange::Next> Exchange::Fail(uint64_t id, wire::EgressNote note, const ab
   Leave();
   const bool refused = absl::IsPermissionDenied(failure);
   note.allowed = refused ? 0 : 1;
-  note.status = refused ? 403 : absl::IsDeadlineExceeded(failure) ? 504 : 502;
+  const bool is_broken = absl::IsInvalidArgument(failure);  // the request's body: what a server sends is never told so
+  note.status = refused ? 403 : is_broken ? 400 : absl::IsDeadlineExceeded(failure) ? 504 : 502;
   session_.Ended(id, note);
   co_await Answer(static_cast<int>(note.status), absl::StrCat(refused ? "Refused" : "Not reached", " by Cellblock: ", note.reason), absl::StrCat(note.reason, "\n"));
   co_return Next::kEnd;
@@ -311,7 +337,7 @@ Task<void> Exchange::Answer(int status, absl::string_view title, const std::stri
   std::string body = absl::EndsWith(text, "\n") ? text : absl::StrCat(text, "\n");
   (void)co_await client_.Write(absl::StrCat("HTTP/1.1 ", status, " ", Title(title), "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ", body.size(),
                                             "\r\nConnection: close\r\n\r\n", body));
-  client_.EndWriting();
+  co_await client_.EndWriting();
 }
 
 Task<absl::Status> Exchange::Reach(const Target& target) {
@@ -337,7 +363,8 @@ void Exchange::Leave() {
 
 // What a server sent may hold a secret, cut and escaped as no redaction knows it: of such a server its own words are not told.
 absl::Status Exchange::Told(const absl::Status& failure) const {
-  if (needles_.empty() || !absl::IsInvalidArgument(failure)) return failure;
+  if (!absl::IsInvalidArgument(failure)) return failure;
+  if (needles_.empty()) return absl::UnavailableError(failure.message());
   return absl::UnavailableError("the server's answer is no HTTP (what is wrong is not told: it could hold a secret)");
 }
 
@@ -460,7 +487,7 @@ Task<absl::Status> Exchange::PassOn(const RequestHead& head, ResponseHead respon
     if (absl::Status sent = co_await client_.Write("0\r\n\r\n"); !sent.ok()) co_return sent;
   }
   if (!response.keeps_alive || response.body.kind == Framing::Kind::kUntilClose || !server_->ahead().empty()) Leave();
-  if (!client_keeps_) client_.EndWriting();
+  if (!client_keeps_) co_await client_.EndWriting();
   co_return absl::OkStatus();
 }
 

@@ -55,7 +55,7 @@ class Exchange {
   absl::StatusOr<Target> TargetOf(const RequestHead& head) const;
   Task<Next> Tunnel(const RequestHead& head, const Target& target);
   Task<Next> Refuse(int status, absl::string_view title, const std::string& reason, wire::EgressNote note);
-  Task<Next> RefuseBroken(const absl::Status& why);
+  Task<Next> RefuseBroken(const absl::Status& why, absl::string_view head = "");
   Task<absl::StatusOr<bool>> ReadServer();
   Task<void> ClientIsGone();
   Task<Next> Fail(uint64_t id, wire::EgressNote note, const absl::Status& failure);

@@ -2,14 +2,17 @@
 #include "egress/stream.h"
 
 #include <openssl/err.h>
+#include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
 #include <sys/socket.h>
 
 #include <array>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/ssl/error.hpp>
-#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <tuple>
@@ -19,6 +22,7 @@
 namespace cellblock::egress {
 namespace {
 
+constexpr std::chrono::milliseconds kPeersEnd(500);
 constexpr auto kAwait = net::as_tuple(net::use_awaitable);
 
 absl::Status Failed(absl::string_view what, const boost::system::error_code& error) { return absl::UnavailableError(absl::StrCat(what, ": ", error.message())); }
@@ -108,9 +112,11 @@ Task<absl::Status> Stream::AcceptTls(net::ssl::context& context) {
 Task<absl::Status> Stream::ConnectTls(net::ssl::context& context, const std::string& host) {
   tls_.emplace(socket_, context);
   boost::system::error_code ignored;
-  if (SSL_set_tlsext_host_name(tls_->native_handle(), host.c_str()) != 1) co_return absl::InternalError("the server's name could not be set");
+  SSL_set_hostflags(tls_->native_handle(), X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  if (SSL_set_tlsext_host_name(tls_->native_handle(), host.c_str()) != 1 || SSL_set1_host(tls_->native_handle(), host.c_str()) != 1) {
+    co_return absl::InternalError("the server's name could not be set");
+  }
   tls_->set_verify_mode(net::ssl::verify_peer, ignored);
-  tls_->set_verify_callback(net::ssl::host_name_verification(host), ignored);
   auto [error] = co_await tls_->async_handshake(net::ssl::stream_base::client, kAwait);
   active_at_ = Clock::now();
   if (!error) co_return absl::OkStatus();
@@ -129,9 +135,14 @@ void Stream::Expire() {
   Close();
 }
 
-void Stream::EndWriting() {
+Task<void> Stream::EndWriting() {
+  using net::experimental::awaitable_operators::operator||;
+  if (tls_.has_value()) {  // asio goes on to wait for the peer's own, which need not come
+    net::steady_timer timer(socket_.get_executor(), kPeersEnd);
+    (void)co_await (tls_->async_shutdown(kAwait) || timer.async_wait(kAwait));
+  }
   boost::system::error_code ignored;
-  if (!tls_.has_value()) socket_.shutdown(Tcp::socket::shutdown_send, ignored);
+  socket_.shutdown(Tcp::socket::shutdown_send, ignored);
 }
 
 void Stream::Close() {

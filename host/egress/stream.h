@@ -47,7 +47,8 @@ class Stream {
   Task<absl::Status> AcceptTls(net::ssl::context& context);
   // Starts TLS as the client: `host` goes into SNI and must be the certificate's.
   Task<absl::Status> ConnectTls(net::ssl::context& context, const std::string& host);
-  void EndWriting();
+  // Says that no more comes, inside TLS too (close_notify, RFC 8446 section 6.1), so that what was sent does not look cut.
+  Task<void> EndWriting();
   void Expire();  // as Close(), because it was idle for too long
   void Close();   // whatever waits on it ends with an error
   void Reset();   // the same, and the peer hears of it as a reset connection

@@ -155,7 +155,7 @@ class Tunnel {
       absl::StatusOr<bool> more = co_await from.Read();
       if (more.ok() && *more) continue;
       if (more.ok()) {
-        to.EndWriting();
+        co_await to.EndWriting();
         co_return absl::OkStatus();
       }
       from.Reset();

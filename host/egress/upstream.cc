@@ -4,6 +4,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <openssl/ssl.h>
+#include <resolv.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -41,6 +42,9 @@ absl::StatusOr<std::vector<policy::Address>> AskSystem(const std::string& host) 
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_ADDRCONFIG;
+  // Of the host's search domains (resolv.conf(5)) none is tried: the rule's name is whole, and must not become another one.
+  res_init();
+  _res.options &= ~static_cast<unsigned long>(RES_DNSRCH | RES_DEFNAMES);
   addrinfo* list = nullptr;
   const int error = getaddrinfo(host.c_str(), nullptr, &hints, &list);
   if (error != 0) return absl::UnavailableError(absl::StrCat(host, " cannot be resolved: ", gai_strerror(error)));

@@ -58,6 +58,19 @@ print(s.recv(15))"""
         self.assertEqual(self.printed(record), "200 200 200\nb'HTTP/1.1 200 OK'")
         self.assertEqual(self.asked(self.web), [f"Bearer {VALUE}"] * 4)
 
+    def test_the_end_of_an_answer_is_no_cut(self):
+        code = f"""
+import socket, ssl
+for version, more in (('1.0', ''), ('1.1', 'Connection: close\\r\\n')):
+    s = ssl.create_default_context().wrap_socket(socket.create_connection(('api.test', {self.port})), server_hostname='api.test', suppress_ragged_eofs=False)
+    s.sendall(f'GET /x HTTP/{{version}}\\r\\nHost: api.test\\r\\n{{more}}\\r\\n'.encode())
+    text = b''
+    while piece := s.recv(1000):
+        text += piece
+    print(text[:15])"""
+        (record,) = run(self.policy(), [code])
+        self.assertEqual(self.printed(record), "b'HTTP/1.1 200 OK'\nb'HTTP/1.1 200 OK'")
+
     def test_may_be_a_query_parameter(self):
         (record,) = run(self.policy(query="key", format="{secret}"), [f"import requests\nprint(requests.get('https://api.test:{self.port}/x?a=1&key=mine&b=2&%6bey=mine;key=mine').status_code)"])
         self.assertEqual(self.printed(record), "200")
@@ -174,6 +187,13 @@ print(c.getresponse().status)"""
         self.assertIn("502", self.printed(record))
         self.assertIn("not trusted", record["egress"][-1]["reason"])
         self.assertEqual(self.asked(self.web), [])
+
+    def test_a_server_with_another_name_is_told_so(self):
+        policy = self.policy()
+        policy["network"]["allow"].append(self.rule("third.test", self.other_port, methods=["GET"]))
+        (record,) = run(policy, [f"import requests\nprint(requests.get('https://third.test:{self.other_port}/x').status_code)"])
+        self.assertEqual(self.printed(record), "502")
+        self.assertIn("hostname mismatch", record["egress"][-1]["reason"].lower())
 
     def test_the_session_trusts_its_authority_for_these_hosts_alone(self):
         code = """

@@ -182,7 +182,7 @@ struct Network {
   std::optional<int64_t> rate_bytes;                  // a second, both ways, of the session; 1 KiB – 16 GiB; none: unlimited
   int64_t connections = 64;                           // at once; 1 – 1,024
   int64_t requests = 10'000;                          // connections, requests and lookups of one call; 1 – 1,000,000
-  absl::Duration idle = absl::Seconds(60);            // of a connection without a byte; 1 s – 1 h
+  absl::Duration idle = absl::Minutes(5);             // of a connection without a byte; 1 s – 1 h
 
   bool is_on() const { return !allow.empty() || !packages.url.empty(); }
   friend bool operator==(const Network&, const Network&) = default;

@@ -57,7 +57,7 @@ TEST(PrintPolicyTest, PrintsANetworkThatIsOnKeyByKey) {
                         "  secrets:\n    - {name: API_KEY, host: api.example.com, header: Authorization, format: \"Bearer {secret}\", source: "
                         "\"file:/etc/cellblock/api.key\"}\n"
                         "  packages: {url: \"https://index.example.com/simple/\", hosts: [wheels.example.com]}\n"
-                        "  call_bytes: 1GiB\n  rate: 1MiB\n  connections: 64\n  requests: 10000\n  idle: 1min\nkeep_processes: false\n"));
+                        "  call_bytes: 1GiB\n  rate: 1MiB\n  connections: 64\n  requests: 10000\n  idle: 5min\nkeep_processes: false\n"));
   policy.network = Network{};
   policy.network.connections = 7;
   EXPECT_THAT(PrintPolicy(policy), HasSubstr("network:\n  allow: []\n  secrets: []\n  packages: none\n  call_bytes: 1GiB\n  rate: none\n  connections: 7\n"));
