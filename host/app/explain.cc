@@ -23,6 +23,7 @@ struct Url {
   std::string host;
   uint16_t port = 0;
   std::string path;
+  bool has_address = false;  // instead of a name
 };
 
 absl::Status Wrong(absl::string_view url, absl::string_view why) {
@@ -43,10 +44,12 @@ absl::StatusOr<Url> ParseUrl(absl::string_view text) {
   } else if (absl::StrContains(rest, "://")) {
     return Wrong(text, "another scheme than http and https");
   }
+  if (!std::all_of(rest.begin(), rest.end(), [](unsigned char c) { return absl::ascii_isgraph(c); })) return Wrong(text, "blanks and letters beyond ASCII are percent-encoded in a URL");
   const size_t slash = std::min(rest.size(), rest.find_first_of("/?#"));
   url.path = std::string(rest.substr(slash, rest.find('#') - slash));
   absl::string_view authority = rest.substr(0, slash);
-  const size_t colon = authority.rfind(':');
+  const size_t bracket = authority.rfind(']');  // of an IPv6 address
+  const size_t colon = authority.find(':', bracket == absl::string_view::npos ? 0 : bracket);
   if (colon != absl::string_view::npos) {
     uint32_t port = 0;
     if (!absl::SimpleAtoi(authority.substr(colon + 1), &port) || port == 0 || port > 65535) return Wrong(text, "the port is no number from 1 to 65535");
@@ -54,6 +57,10 @@ absl::StatusOr<Url> ParseUrl(absl::string_view text) {
     authority = authority.substr(0, colon);
   }
   if (url.port == 0) return Wrong(text, "neither a scheme nor a port");
+  if (policy::IsAddressText(authority)) {
+    url.has_address = true;
+    return url;
+  }
   absl::StatusOr<std::string> host = policy::CanonicalHost(authority);
   if (!host.ok()) return Wrong(text, absl::StrCat("the host: ", std::string(host.status().message())));
   url.host = *std::move(host);
@@ -62,6 +69,7 @@ absl::StatusOr<Url> ParseUrl(absl::string_view text) {
 
 // Lookup, connection, request: the first refusal counts.
 egress::Verdict Decide(const egress::RuleSet& rules, const Url& url, absl::string_view method) {
+  if (url.has_address) return {false, "network.allow", "hosts are reached by their names alone, never by an address"};
   egress::Verdict verdict = rules.ForLookup(url.host);
   if (verdict.allowed) verdict = rules.ForConnection(url.host, url.port);
   if (!verdict.allowed) return verdict;
@@ -97,7 +105,10 @@ std::string Details(const Network& network, const egress::RuleSet& rules, const 
 absl::StatusOr<Explanation> ExplainUrl(const Network& network, absl::string_view text, absl::string_view method) {
   CELLBLOCK_ASSIGN_OR_RETURN(const Url url, ParseUrl(text));
   CELLBLOCK_ASSIGN_OR_RETURN(const egress::RuleSet rules, egress::RuleSet::Create(network));
-  const std::string method_name = absl::AsciiStrToUpper(method);
+  if (std::any_of(method.begin(), method.end(), [](unsigned char c) { return absl::ascii_islower(c); })) {
+    return absl::InvalidArgumentError(absl::StrCat("--method ", NeutralizeLine(method), ": methods are told apart by case (RFC 9110, 9.1), and none of the usual has small letters"));
+  }
+  const std::string method_name(method);
   const egress::Verdict verdict = Decide(rules, url, method_name);
   const std::string what = absl::StrCat(url.scheme == egress::Scheme::kRaw ? "" : absl::StrCat(NeutralizeLine(method_name), " "), NeutralizeLine(text));
   if (!verdict.allowed) return Explanation{false, absl::StrCat(what, ": refused (", NeutralizeLine(verdict.rule), ")\n  ", NeutralizeLine(verdict.reason), "\n")};

@@ -84,6 +84,13 @@ absl::StatusOr<std::string> CanonicalHostPattern(absl::string_view text) {
   return Canonical(text, absl::StartsWith(text, kWildcard) ? kWildcard : "");
 }
 
+bool IsAddressText(absl::string_view text) {
+  constexpr absl::string_view kCharacters = "0123456789abcdefABCDEFxX.:[]";
+  if (text.empty() || text.find_first_not_of(kCharacters) != absl::string_view::npos) return false;
+  const bool is_v6 = text.front() == '[' || std::count(text.begin(), text.end(), ':') > 1;
+  return is_v6 || EndsInANumber(absl::StripSuffix(text, "."));
+}
+
 bool HostMatches(absl::string_view pattern, absl::string_view host) {
   if (!absl::ConsumePrefix(&pattern, kWildcard)) return pattern == host;
   return host.size() > pattern.size() + 1 && absl::EndsWith(host, pattern) && host[host.size() - pattern.size() - 1] == '.';

@@ -23,6 +23,9 @@ absl::StatusOr<std::string> CanonicalHost(absl::string_view text);
 // The same for a rule's host: a canonical name, or "*." and a canonical name of at least one label.
 absl::StatusOr<std::string> CanonicalHostPattern(absl::string_view text);
 
+// Whether it is an IP address in any of the spellings that CanonicalHost() refuses as one, with or without brackets.
+bool IsAddressText(absl::string_view text);
+
 // Whether a canonical name is the pattern's, on label boundaries: "*.example.com" fits "a.example.com" and "a.b.example.com", neither
 // "example.com" nor "badexample.com".
 bool HostMatches(absl::string_view pattern, absl::string_view host);
