@@ -123,6 +123,8 @@ Metrics::Metrics(const std::string& version, std::function<Moment()> look)
       rejected_(Count("cellblock_rejected_total", "Of these, those that came too many (429), by reason.")),
       files_(Count("cellblock_files_total", "Files put into sessions, fetched from them, or removed.")),
       file_bytes_(Count("cellblock_file_bytes_total", "Bytes of files put into sessions or fetched from them.")),
+      egress_(Count("cellblock_egress_total", "Lookups, connections and requests of code to the network, by protocol and by what policy said.")),
+      egress_bytes_(Count("cellblock_egress_bytes_total", "Bytes of these, by direction: out from the code, in to it.")),
       requests_(Count("cellblock_http_requests_total", "Requests answered, by method, route and status code.")),
       request_bytes_(Count("cellblock_http_request_bytes_total", "Bytes of request bodies, by route.")),
       response_bytes_(Count("cellblock_http_response_bytes_total", "Bytes of response bodies, by route.")),
@@ -143,7 +145,9 @@ void Metrics::ShowZeros() {
   waits_ = &wait_seconds_.Add({}, kSeconds);
   for (const service::EndCause cause : kCauses) sessions_ended_.Add({{"cause", CauseName(cause)}});
   for (const char* reason : kRejections) rejected_.Add({{"reason", reason}});
-  for (const char* direction : {"in", "out"}) file_bytes_.Add({{"direction", direction}});
+  for (Counters* bytes : {&file_bytes_, &egress_bytes_}) {
+    for (const char* direction : {"in", "out"}) bytes->Add({{"direction", direction}});
+  }
 }
 
 std::string Metrics::Text() const {
@@ -204,6 +208,12 @@ void Metrics::CallEnded(const service::CallFacts& call, const Record& record) {
     const std::string rule = denial.kind == "artifact" ? "artifacts" : rules_.Of(denial.rule);
     denials_.Add({{"kind", rules_.Of(denial.kind)}, {"rule", rule}}).Increment(static_cast<double>(denial.count));
   }
+  for (const Egress& egress : record.egress) {
+    egress_.Add({{"protocol", protocols_.Of(egress.protocol)}, {"verdict", egress.allowed ? "allowed" : "refused"}}).Increment();
+    egress_bytes_.Add({{"direction", "out"}}).Increment(static_cast<double>(egress.sent_bytes));
+    egress_bytes_.Add({{"direction", "in"}}).Increment(static_cast<double>(egress.received_bytes));
+  }
+  if (record.egress_left_out > 0) egress_.Add({{"protocol", "other"}, {"verdict", "not_listed"}}).Increment(static_cast<double>(record.egress_left_out));
   int64_t bytes = 0;
   for (const Artifact& artifact : record.artifacts) bytes += artifact.size_bytes;
   artifacts_.Increment(static_cast<double>(record.artifacts.size()));

@@ -72,11 +72,11 @@ class Metrics : public service::Observer {
   const std::string version_;
   const absl::Time started_at_;
   const std::function<Moment()> look_;
-  BoundedLabel rules_{32}, codes_{64}, limits_{32}, routes_{64};
+  BoundedLabel rules_{32}, codes_{64}, limits_{32}, routes_{64}, protocols_{8};
   prometheus::Registry registry_;  // of what follows
   prometheus::Counter &sessions_created_, &call_cpu_, &output_bytes_, &artifacts_, &artifact_bytes_;
   Counters &sessions_ended_, &calls_, &limits_hit_, &denials_, &refused_, &rejected_;
-  Counters &files_, &file_bytes_;
+  Counters &files_, &file_bytes_, &egress_, &egress_bytes_;
   Counters &requests_, &request_bytes_, &response_bytes_;
   Histograms &start_seconds_, &start_step_seconds_, &call_seconds_, &wait_seconds_, &request_seconds_;
   CallSeries python_, bash_;

@@ -68,12 +68,20 @@ TEST(MetricsTest, CountsCallsByStatusWithTheirCost) {
   record.denials = {{"network", "example.com", "network: off", 3}, {"artifact", "a.bin", "a.bin is larger than 1 MiB", 1}};
   record.artifacts.resize(2);
   record.artifacts[0].size_bytes = 100;
+  record.egress.resize(2);
+  record.egress[0].protocol = record.egress[1].protocol = "https";
+  record.egress[0].allowed = true;
+  record.egress[0].sent_bytes = 70;
+  record.egress[0].received_bytes = 3000;
+  record.egress_left_out = 5;
   metrics.CallStarted(Call("bash"));
   metrics.CallEnded(Call("bash"), record);
   const std::string text = metrics.Text();
   for (const char* line : {"cellblock_calls_total{language=\"bash\",status=\"timeout\"} 1", "cellblock_call_cpu_seconds_total 1.5", "cellblock_output_bytes_total 10", "cellblock_limits_hit_total{limit=\"wall\"} 1",
                            "cellblock_denials_total{kind=\"network\",rule=\"network: off\"} 3", "cellblock_denials_total{kind=\"artifact\",rule=\"artifacts\"} 1", "cellblock_artifacts_total 2",
                            "cellblock_artifact_bytes_total 100", "cellblock_call_duration_seconds_bucket{language=\"bash\",le=\"1\"} 0", "cellblock_call_duration_seconds_bucket{language=\"bash\",le=\"2.5\"} 1",
+                           "cellblock_egress_total{protocol=\"https\",verdict=\"allowed\"} 1", "cellblock_egress_total{protocol=\"https\",verdict=\"refused\"} 1",
+                           "cellblock_egress_total{protocol=\"other\",verdict=\"not_listed\"} 5", "cellblock_egress_bytes_total{direction=\"out\"} 70", "cellblock_egress_bytes_total{direction=\"in\"} 3000",
                            "cellblock_call_wait_seconds_count 1"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
