@@ -7,10 +7,13 @@
 #include <future>
 #include <thread>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "cellblock/host.h"
+#include "cellblock/policy.h"
 #include "confine/confine.h"
 #include "session/libexec.h"
 #include "supervise/helpers.h"
@@ -57,6 +60,21 @@ LayerReport TryUserIds() {
   return {"user_ids", false, absl::StrCat("sessions run under this user's own id (", geteuid(), ") outside"), "run as root, where every session gets an id of its own"};
 }
 
+// The kernel counts open files of the whole machine (proc_sys_fs(5), file-max), and nothing bounds a session's but its processes times
+// what each may hold: with systemd the table has no end, elsewhere a tenth of memory, which few sessions fill.
+LayerReport TryOpenFiles() {
+  constexpr int64_t kSessions = 100;
+  const int64_t of_one = Limits().processes * Limits().open_files;
+  int64_t table = 0;
+  if (absl::StatusOr<std::string> text = sys::ReadFile("/proc/sys/fs/file-max", 64); !text.ok() || !absl::SimpleAtoi(absl::StripAsciiWhitespace(*text), &table)) {
+    return {"open_files", false, "fs.file-max cannot be read", "mount /proc"};
+  }
+  const std::string detail = absl::StrCat(table, " in the whole machine (fs.file-max); a session of the default limits can hold ", of_one);
+  if (table / kSessions >= of_one) return {"open_files", true, detail, ""};
+  return {"open_files", false, absl::StrCat(detail, ": ", table / of_one, " hostile ones leave none for others"),
+          absl::StrCat("sysctl -w fs.file-max=", kSessions * of_one, ", or lower limits.processes or limits.open_files in the policy")};
+}
+
 }  // namespace
 
 std::vector<LayerReport> InspectMachine() {
@@ -74,6 +92,7 @@ std::vector<LayerReport> InspectMachine() {
   int abi = confine::LandlockAbi();
   rows.push_back({"landlock", abi > 0, abi > 0 ? absl::StrCat("ABI ", abi) : "not in this kernel, or not switched on", abi > 0 ? "" : "Linux 5.13 or newer, with landlock in the `lsm=` boot parameter"});
   rows.push_back(TryCgroup());
+  rows.push_back(TryOpenFiles());
   return rows;
 }
 

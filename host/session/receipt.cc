@@ -88,7 +88,7 @@ void AddLimitsHit(const Policy& policy, const supervise::DiskUse& before, const 
   if (ErrorHolds(record, "can't start new thread") || ErrorHolds(record, "Resource temporarily unavailable")) {
     Hit(record, "processes", absl::StrCat("a process or thread was refused: limits.processes is ", limits.processes));
   }
-  if (ErrorHolds(record, "Too many open files")) Hit(record, "open_files", absl::StrCat("a file could not be opened: limits.open_files is ", limits.open_files));
+  if (ErrorHolds(record, "Too many open files") && !ErrorHolds(record, "Too many open files in system")) Hit(record, "open_files", absl::StrCat("a file could not be opened: limits.open_files is ", limits.open_files));
 }
 
 void AddDenials(const Policy& policy, Record& record) {

@@ -40,6 +40,12 @@ TEST(ReceiptTest, NamesTheLimitThatAnErrorComesFrom) {
   }
 }
 
+TEST(ReceiptTest, AFullTableOfTheWholeMachineIsNoLimitOfTheSession) {
+  Record record = WithError("OSError", "[Errno 23] Too many open files in system: 'a'");
+  AddLimitsHit(Policy{}, {}, {}, record);
+  EXPECT_THAT(Names(record), ::testing::IsEmpty());
+}
+
 TEST(ReceiptTest, AFullDiskIsSeenWithoutAnError) {
   Record record;
   supervise::DiskUse disk;
