@@ -19,9 +19,10 @@ _WHY_NOT = {
     "rules": " and cannot be: the policy has no package index (network.packages).",
     "packages": "; %pip install gets it, if the index has it.",
 }
+_NOBODY_LISTENS = "Nothing listens there: 127.0.0.1, localhost and 0.0.0.0 are this session's own."
 _NETWORK_ERRORS = {
     "gaierror", "herror", "URLError", "ConnectionError", "ConnectionRefusedError", "ConnectTimeout", "NewConnectionError", "MaxRetryError",
-    "ConnectError", "NameResolutionError", "ServerNotFoundError", "HTTPError", "ConnectTimeoutError", "SSLError", "ClientConnectorError",
+    "ConnectError", "NameResolutionError", "ServerNotFoundError", "HTTPError", "HTTPStatusError", "ConnectTimeoutError", "SSLError", "ClientConnectorError",
 }
 _NETWORK_MODULES = {"socket", "urllib", "urllib3", "requests", "httpx", "httpcore", "aiohttp", "http", "builtins", "ssl"}
 # Of those that take a path.
@@ -276,7 +277,14 @@ def _comes_from(error, file_name):
 
 
 def _network(error, shell):
-    return _NETWORK_OFF if session.current.options.get("network", "off") == "off" else _NETWORK_LIMITED
+    if session.current.options.get("network", "off") == "off":
+        return _NETWORK_OFF
+    words = str(error.args[:3])[:2000]
+    if "Connection refused" in words:
+        return _NOBODY_LISTENS
+    # A server's own answer (404, 500) is none of the policy's; the proxy's says whose it is.
+    answered = type.__getattribute__(type(error), "__name__") in ("HTTPError", "HTTPStatusError")
+    return "" if answered and "Cellblock" not in words else _NETWORK_LIMITED
 
 
 # --- data -------------------------------------------------------------------------------------------------------------------------

@@ -101,6 +101,20 @@ print(requests.get('http://api.test:{self.port}/chunks').text, requests.get('htt
         self.assertEqual([event["index"] for event in record["events"] if event["type"] == "egress"], [0, 1])
         self.assertNotIn("hidden", json.dumps(record["egress"]))
 
+    def test_a_body_in_chunks_that_are_none(self):
+        code = f"import socket\ns = socket.create_connection(('api.test', {self.port}))\ns.settimeout(3)\ns.sendall(b'POST /v1/ HTTP/1.1\\r\\nHost: api.test\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n5\\r\\nhello\\r\\nZZ\\r\\n')\nprint(s.recv(1000).split(b'\\r\\n')[0].decode())"
+        (record,) = run(self.policy, [code])
+        self.assertTrue(self.printed(record).startswith("HTTP/1.1 400 "), record["stdout"])
+        (told,) = [egress for egress in record["egress"] if egress["protocol"] == "http"]
+        self.assertEqual(told["status"], 400)
+        self.assertGreater(told["sent_bytes"], 50)  # also of a request that failed
+
+    def test_what_is_not_the_policys_doing_is_not_told_as_such(self):
+        missing, own = run(self.policy, [f"import requests\nrequests.get('http://api.test:{self.port}/missing').raise_for_status()", "import requests\nrequests.get('http://127.0.0.1:5000/')"])
+        self.assertIn("404", missing["error"]["value"])
+        self.assertEqual((missing["error"]["hint"], missing["denials"]), (None, []))
+        self.assertIn("this session's own", own["error"]["hint"])
+
     def test_a_server_that_ends_kept_connections_costs_no_request(self):
         self.each_way(f"import requests, time\ns = requests.Session()\nfor _ in range(3):\n    assert s.get(f'http://api.test:{self.port}/once').text == 'once'\n    time.sleep(0.2)\nprint('fine')")
 
@@ -218,6 +232,13 @@ class RefusedTest(Case):
         for host in ("2130706433", "0x7f.1", "017700000001", "127.1", "[::1]", "%31%32%37.0.0.1"):
             code = f"import socket\ns = socket.create_connection(('198.18.0.1', 3128))\ns.sendall(b'GET http://{host}:{self.port}/ HTTP/1.1\\r\\nHost: {host}:{self.port}\\r\\n\\r\\n')\nprint(s.recv(1000).split(b'\\r\\n')[0].decode())"
             self.assertRegex(self.printed(run(self.policy, [code])[0]), "^HTTP/1.1 (400|403) ")
+
+    def test_an_address_that_the_proxy_is_asked_for_stands_in_the_record(self):
+        code = "import requests\nfor url in ('http://169.254.169.254/latest/meta-data', 'http://[fd00:ec2::254]:80/', 'http://2852039166/'):\n    print(requests.get(url).status_code)\nrequests.get('https://169.254.169.254/')"
+        (record,) = run(self.policy, [code])
+        self.assertEqual(record["stdout"].split(), ["403"] * 3)
+        self.assertEqual([(denial["subject"].split(" ")[0], denial["rule"]) for denial in record["denials"] if denial["kind"] == "network"][:3],
+                         [(host, "network.allow") for host in ("169.254.169.254", "[fd00:ec2::254]", "2852039166")], record["denials"])
 
     def test_a_host_field_that_differs_from_the_connection(self):
         code = f"import socket\ns = socket.create_connection(('api.test', {self.port}))\ns.sendall(b'GET /v1/ HTTP/1.1\\r\\nHost: x.wide.test\\r\\n\\r\\n')\nprint(s.recv(1000).split(b'\\r\\n')[0].decode())"
@@ -378,8 +399,17 @@ class ExplainTest(Case):
         self.assertEqual(code, 1)
         self.assertIn("network: off", text)
 
+    def test_addresses_are_refused(self):
+        for url in ("https://127.0.0.1/", "http://[::1]/", "http://[::1]:80/", "http://169.254.169.254/latest/", "http://2130706433/", "10.0.0.1:22"):
+            code, text = explain(self.policy, url)
+            self.assertEqual((code, "(network.allow)" in text), (1, True), (url, text))
+
+    def test_methods_are_told_apart_by_case(self):
+        code, text = explain(self.policy, "--method", "get", "https://api.test/v1/x")
+        self.assertEqual((code, "by case" in text), (2, True), text)
+
     def test_what_is_no_url(self):
-        for url in ("ftp://x.test/", "https://127.0.0.1/", "https://a@b.test/", "x.test", "https://x.test:99999/"):
+        for url in ("ftp://x.test/", "https://a@b.test/", "x.test", "https://x.test:99999/", "https://api.test/v1/x y", "https://api.test/v1/é"):
             self.assertEqual(explain(self.policy, url)[0], 2, url)
 
 

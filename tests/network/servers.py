@@ -57,6 +57,9 @@ class _Teller(http.server.BaseHTTPRequestHandler):
     def _answer_big(self, told):
         self._send(200, bytes(range(256)) * (BIG_BYTES // 256), "application/octet-stream")
 
+    def _answer_missing(self, told):
+        self._send(404, b"no such page")
+
     def _answer_elsewhere(self, told):
         self._send(302, b"", Location="http://elsewhere.test/secret")
 
