@@ -61,12 +61,11 @@ def main():
         sys.exit(__doc__)
     missed = []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as rows:
-        results = rows.map(lambda layers: noticed(sys.argv[1], layers), chosen)
-    for layers, cells in zip(chosen, results):
-        reason = ROWS[layers]
-        print(f"{layers or '(nothing)'}: {len(cells)} notice{': ' + ' '.join(cells) if cells else ''}{f' [{reason}]' if reason and not cells else ''}", flush=True)
-        if bool(cells) != bool(layers) and not (layers and reason):
-            missed.append(layers or "(nothing)")
+        for layers, cells in zip(chosen, rows.map(lambda layers: noticed(sys.argv[1], layers), chosen)):
+            reason = ROWS[layers]
+            print(f"{layers or '(nothing)'}: {len(cells)} notice{': ' + ' '.join(cells) if cells else ''}{f' [{reason}]' if reason and not cells else ''}", flush=True)
+            if bool(cells) != bool(layers) and not (layers and reason):
+                missed.append(layers or "(nothing)")
     if missed:
         sys.exit(f"not as it must be: {'; '.join(missed)}")
 
