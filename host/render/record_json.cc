@@ -189,8 +189,10 @@ void WriteArray(JsonWriter& json, absl::string_view name, const Items& items, Wr
   json.EndArray();
 }
 
+}  // namespace
+
 // Enough that the string rarely grows while it is written: text twice (whole and in events), images once as result, once as event.
-size_t EstimateBytes(const Record& record) {
+size_t RecordJsonBytes(const Record& record) {
   size_t bytes = 4096 + 2 * (record.stdout_text.size() + record.stderr_text.size()) + 128 * record.events.size();
   for (const Result& result : record.results) {
     for (const MimeData& data : result.mime) bytes += 2 * data.data.size() * (data.is_text ? 1 : 4) / (data.is_text ? 1 : 3) + 64;
@@ -198,11 +200,9 @@ size_t EstimateBytes(const Record& record) {
   return bytes + bytes / 16;
 }
 
-}  // namespace
-
 std::string RenderRecordJson(const Record& record) {
   std::string out;
-  out.reserve(EstimateBytes(record));
+  out.reserve(RecordJsonBytes(record));
   JsonWriter json(&out);
   json.BeginObject();
   json.Member("id", record.id);

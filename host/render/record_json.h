@@ -11,6 +11,8 @@ namespace cellblock::render {
 
 // No newline at the end. Absent values are null; NaN and infinity never appear; bytes are base64, and only where a MIME type is binary.
 std::string RenderRecordJson(const Record& record);
+// About as many bytes as that has where its text needs no escapes: the size of what the record holds, not a bound.
+size_t RecordJsonBytes(const Record& record);
 
 // One event as it stands in the record's `events`, for streams of events. `record` holds its results and error.
 std::string RenderEventJson(const Event& event, const Record& record);

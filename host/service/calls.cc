@@ -19,6 +19,7 @@
 namespace cellblock::service {
 namespace {
 
+constexpr size_t kLargeRecordBytes = 256 * 1024;
 constexpr absl::Duration kTryAgainSoon = absl::Seconds(1);
 
 absl::string_view LanguageName(Language language) { return language == Language::kBash ? "bash" : "python"; }
@@ -52,7 +53,7 @@ CallAnswer LostAnswer(const store::ExecutionEntry& entry, absl::string_view why)
   record.session_state = SessionState::kGone;
   record.started_at = entry.accepted_at;
   record.reason = std::string(why);
-  return CallAnswer{entry.id, render::RenderRecordJson(record), std::move(record)};
+  return CallAnswer{entry.id, std::make_shared<const std::string>(render::RenderRecordJson(record)), std::move(record)};
 }
 constexpr absl::string_view kNotKept = "the call ran, and its record could not be kept";
 
@@ -206,7 +207,7 @@ absl::StatusOr<CallAnswer> Service::WaitFor(Running& running) {
 
 absl::StatusOr<CallAnswer> Service::AnswerFromJournal(absl::string_view execution_id) {
   CELLBLOCK_ASSIGN_OR_RETURN(store::ExecutionEntry entry, journal_.GetExecution(execution_id));
-  if (entry.state == store::CallState::kDone) return CallAnswer{entry.id, std::move(entry.record_json), std::nullopt};
+  if (entry.state == store::CallState::kDone) return CallAnswer{entry.id, std::make_shared<const std::string>(std::move(entry.record_json)), std::nullopt};
   if (entry.state == store::CallState::kRunning) return Error(absl::StatusCode::kNotFound, "still_running", "the call still runs");
   return LostAnswer(entry, entry.status == store::kStarted ? "the server ended while the call ran: how far it came is not known" : "the server ended before the call started: it did not run");
 }
@@ -301,6 +302,9 @@ absl::StatusOr<CallAnswer> Service::RunOnTurn(Running& running, const NewCall& w
   CallAnswer answer;
   Keep(running, *record, answer);
   for (Observer* observer : observers_) observer->CallEnded(facts, *record);
+  for (std::string* text : {&record->stdout_text, &record->stderr_text}) std::string().swap(*text);
+  record->events.clear();
+  record->results.clear();
   answer.record = *std::move(record);
   return answer;
 }
@@ -310,7 +314,9 @@ void Service::Keep(Running& running, Record& record, CallAnswer& answer) {
   record.id = running.id;
   record.session_id = running.live->facts().id;
   answer.execution_id = running.id;
-  answer.record_json = render::RenderRecordJson(record);
+  // One large record after the other: as JSON it has up to six times the bytes, and a hundred sessions can end such calls at once.
+  std::unique_lock<std::mutex> alone(large_records_, std::defer_lock);
+  if (render::RecordJsonBytes(record) > kLargeRecordBytes) alone.lock();
   store::ExecutionEntry entry;
   entry.id = running.id;
   entry.session_id = record.session_id;
@@ -319,15 +325,16 @@ void Service::Keep(Running& running, Record& record, CallAnswer& answer) {
   entry.state = store::CallState::kDone;
   entry.call = record.call;
   entry.status = std::string(CallStatusName(record.status));
-  entry.record_json = answer.record_json;
+  entry.record_json = render::RenderRecordJson(record);
   entry.ended_at = absl::Now();
   entry.code = running.code;
   const absl::StatusOr<int64_t> kept = journal_.FinishExecution(entry, EntriesOf(record));
   for (const Artifact& artifact : record.artifacts) unlink(artifact.stored_at.c_str());  // the journal has it now, by its content
+  answer.record_json = std::make_shared<const std::string>(std::move(entry.record_json));
   if (kept.ok()) return;
   Log(LogLevel::kError, absl::StrCat("the record of ", running.id, " could not be kept: ", kept.status().message()), {record.session_id, running.request.id});
   record.receipt.limits_hit.push_back({"journal", absl::StrCat("this record and its artifacts could not be kept: ", kept.status().message())});
-  answer.record_json = render::RenderRecordJson(record);
+  answer.record_json = std::make_shared<const std::string>(render::RenderRecordJson(record));
 }
 
 absl::StatusOr<CallAnswer> Service::Execute(const Request& request, absl::string_view session_id, const NewCall& wanted) {

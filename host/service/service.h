@@ -94,8 +94,8 @@ struct NewCall {
 
 struct CallAnswer {
   std::string execution_id;
-  std::string record_json;
-  std::optional<Record> record;                    // none for a repeated request
+  std::shared_ptr<const std::string> record_json;  // never null; it may have many megabytes, and is there once
+  std::optional<Record> record;                    // none for a repeated request; without output, events and results
 };
 
 struct CallInfo {
@@ -103,7 +103,7 @@ struct CallInfo {
   std::string session_id;
   std::string state;                               // waiting, running, done, lost
   absl::Time accepted_at;
-  std::string record_json;                         // once it is done
+  std::shared_ptr<const std::string> record_json;  // null until it is done
   std::string events_json;                         // else, of a detached one: a list, so far; the first 8 MiB
   bool events_truncated = false;                   // there are more than that; the record will have them
 };
@@ -272,6 +272,7 @@ class Service {
   const HostFactory hosts_;
   PolicyShelf& policies_;
   store::Journal& journal_;
+  std::mutex large_records_;                       // held while one is made and kept
   const std::vector<Observer*> observers_;
   const std::function<void(std::function<void()>)> background_;
   artifact::MimeSniffer sniffer_;

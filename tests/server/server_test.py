@@ -1,6 +1,7 @@
 # The server over real sockets: started as a user starts it, asked as a client asks. Runs `cellblock serve` (CELLBLOCK_PROGRAM) with a
 # state folder of its own for each test, as whoever runs the test.
 import ast
+import concurrent.futures
 import hashlib
 import http.client
 import json
@@ -348,6 +349,17 @@ class ServerTest(Fixture):
         answer, record = self.server.ask("POST", "/v1/run", body, {"Content-Type": f"multipart/form-data; boundary={boundary}"})
         self.assertEqual((answer.status, record["results"][0]["mime"]["text/plain"]), (200, "'1,2'"))
         self.problem(self.server.ask("GET", f"/v1/sessions/{record['session_id']}"), 410, "session_closed")
+
+    def test_large_outputs_of_many_at_once_leave_the_server_small(self):
+        def kilobytes(name):
+            return int(next(line for line in pathlib.Path(f"/proc/{self.server.process.pid}/status").read_text().splitlines() if line.startswith(name)).split()[1])
+
+        code = "import sys\nfor stream in (sys.stdout, sys.stderr):\n    stream.write(chr(1) * (1 << 20))"  # each byte has six in JSON
+        with concurrent.futures.ThreadPoolExecutor(16) as crowd:
+            sizes = list(crowd.map(lambda _: len(self.server.ask("POST", "/v1/run", {"code": code})[1]["stdout"]), range(16)))
+        self.assertEqual(sizes, [1 << 20] * 16)
+        self.assertLess(kilobytes("VmHWM:"), 256 * 1024)  # 16 answers have 400 MiB
+        self.wait(lambda: kilobytes("VmRSS:") < 64 * 1024)
 
     def test_every_route_is_described(self):
         description = self.server.ask("GET", "/v1/openapi.json")[1]

@@ -15,7 +15,7 @@ HttpReply RecordReply(const absl::StatusOr<service::CallAnswer>& answer, const H
   if (!answer.ok()) return ProblemReply(answer.status(), request.id);
   HttpReply reply;
   reply.headers.emplace_back("Cellblock-Execution-Id", answer->execution_id);
-  reply.body = answer->record_json;
+  reply.body = *answer->record_json;
   return reply;
 }
 
@@ -88,7 +88,7 @@ HttpReply Api::StreamExecution(const service::Request& asked, HttpRequest& reque
   };
   auto on_end = [stream, next, id = request.id](const absl::StatusOr<service::CallAnswer>& answer) {
     if (answer.ok()) {
-      stream->Push(EncodeEvent("done", absl::StrCat(*next), answer->record_json));
+      stream->Push(EncodeEvent("done", absl::StrCat(*next), *answer->record_json));
     } else {
       stream->Push(EncodeEvent("failed", absl::StrCat(*next), ProblemReply(answer.status(), id).body));
     }
@@ -105,8 +105,8 @@ HttpReply Api::GetExecution(HttpRequest& request) {
   const absl::StatusOr<service::CallInfo> call = service_.GetExecution(AskedBy(request), request.captured[0]);
   if (!call.ok()) return ProblemReply(call.status(), request.id);
   HttpReply reply;
-  if (!call->record_json.empty()) {
-    reply.body = call->record_json;
+  if (call->record_json != nullptr) {
+    reply.body = *call->record_json;
     return reply;
   }
   render::JsonWriter json(&reply.body);
@@ -144,7 +144,7 @@ HttpReply Api::RunCells(HttpRequest& request) {
   if (!answers.ok()) return ProblemReply(answers.status(), request.id);
   HttpReply reply;
   reply.body = "{\"records\":[";
-  for (const service::CallAnswer& answer : *answers) absl::StrAppend(&reply.body, reply.body.back() == '[' ? "" : ",", answer.record_json);
+  for (const service::CallAnswer& answer : *answers) absl::StrAppend(&reply.body, reply.body.back() == '[' ? "" : ",", *answer.record_json);
   absl::StrAppend(&reply.body, "],\"not_run\":", run.cells.size() - answers->size(), "}");
   return reply;
 }

@@ -283,6 +283,7 @@ class Connection {
       const std::optional<IoThreads::Blocking> blocking = state_->threads.TryBlock();
       if (blocking.has_value() || Api::IsQuick(*route_)) {
         reply = state_->api.Handle(*route_, request);
+        Spool(state_->options.incoming_folder, &reply);
       } else {
         reply = BusyReply(request);
       }

@@ -1,12 +1,15 @@
 // See message.h.
 #include "front/http/message.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "render/json_writer.h"
 #include "service/errors.h"
+#include "sys/files.h"
 
 namespace cellblock::front {
 namespace {
@@ -23,6 +26,15 @@ constexpr CodeStatus kByCode[] = {
 };
 
 }  // namespace
+
+void Spool(const std::string& folder, HttpReply* reply) {
+  if (reply->body.size() <= kSpooledFrom || reply->file.valid() || reply->events != nullptr) return;
+  absl::StatusOr<UniqueFd> file = sys::Open(folder, O_RDWR | O_TMPFILE, 0600);
+  if (!file.ok() || !sys::WriteAll(file->get(), reply->body).ok()) return;
+  reply->file = *std::move(file);
+  reply->file_bytes = static_cast<int64_t>(reply->body.size());
+  std::string().swap(reply->body);
+}
 
 int HttpStatusOf(const absl::Status& status) {
   const std::string code = service::CodeOf(status);

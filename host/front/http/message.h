@@ -56,6 +56,11 @@ struct HttpReply {
   std::shared_ptr<EventStream> events;
 };
 
+// A body of more than kSpooledFrom bytes goes into a nameless file in `folder`, so that clients that read slowly hold disk, not memory. A
+// file that cannot be written leaves the body where it is.
+inline constexpr size_t kSpooledFrom = 256 * 1024;
+void Spool(const std::string& folder, HttpReply* reply);
+
 // RFC 9457: status, stable code, what happened and what to do.
 HttpReply ProblemReply(const absl::Status& status, absl::string_view request_id);
 HttpReply ProblemReply(int http_status, absl::string_view code, absl::string_view detail, absl::string_view request_id);

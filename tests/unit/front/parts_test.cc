@@ -1,4 +1,6 @@
 // The small parsers of the HTTP front: ranges, targets, hosts, bodies, events, admission.
+#include <unistd.h>
+
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,6 +10,7 @@
 #include "front/http/api.h"
 #include "front/http/event_stream.h"
 #include "front/http/json_body.h"
+#include "front/http/message.h"
 #include "front/http/header_fields.h"
 #include "front/http/target.h"
 #include "gtest/gtest.h"
@@ -81,6 +84,25 @@ TEST(JsonBodyTest, TellsTheFirstThingThatIsWrong) {
     EXPECT_NE(problem(bad), "") << bad;
   }
   EXPECT_NE(problem((std::string(10'000, '[') + "1").c_str()), "");
+}
+
+TEST(SpoolTest, LargeBodiesGoIntoAFileAndOthersStay) {
+  HttpReply small, large, nowhere;
+  small.body = std::string(kSpooledFrom, 'a');
+  large.body = nowhere.body = std::string(kSpooledFrom + 1, 'b');
+  Spool(::testing::TempDir(), &small);
+  Spool(::testing::TempDir(), &large);
+  Spool("/nonexistent", &nowhere);
+  EXPECT_FALSE(small.file.valid());
+  EXPECT_EQ(small.body.size(), kSpooledFrom);
+  ASSERT_TRUE(large.file.valid());
+  EXPECT_EQ(large.body, "");
+  EXPECT_EQ(large.file_bytes, static_cast<int64_t>(kSpooledFrom + 1));
+  std::string content(kSpooledFrom + 2, ' ');
+  EXPECT_EQ(pread(large.file.get(), content.data(), content.size(), large.file_offset), large.file_bytes);
+  EXPECT_EQ(content, std::string(kSpooledFrom + 1, 'b') + " ");
+  EXPECT_FALSE(nowhere.file.valid());
+  EXPECT_EQ(nowhere.body.size(), kSpooledFrom + 1) << "a full disk costs memory, not the answer";
 }
 
 TEST(TargetTest, EncodedDotsSlashesAndNulsAreBytesOfOnePartAndNothingMore) {

@@ -64,14 +64,14 @@ TEST_F(CallsTest, ADetachedOneIsFetchedByItsId) {
   EXPECT_EQ(service().GetExecution(By(anna_), next)->events_json, "[]");
   world_.Release("wait");
   ASSERT_TRUE(Done(execution) && Done(next));
-  EXPECT_THAT(service().GetExecution(By(anna_), execution)->record_json, HasSubstr("\"status\":\"ok\""));
+  EXPECT_THAT(*service().GetExecution(By(anna_), execution)->record_json, HasSubstr("\"status\":\"ok\""));
   EXPECT_THAT(service().GetExecution(By(anna_), "x-none"), HasCode("execution_not_found"));
 }
 
 TEST_F(CallsTest, AnOrdinaryOneIsFetchedByItsIdAfterwards) {
   const std::string session = NewSessionOf(anna_);
   const CallAnswer answer = *Execute(By(anna_), session, "1");
-  EXPECT_EQ(service().GetExecution(By(anna_), answer.execution_id)->record_json, answer.record_json);
+  EXPECT_EQ(*service().GetExecution(By(anna_), answer.execution_id)->record_json, *answer.record_json);
 }
 
 TEST_F(CallsTest, APollSaysThatItShowsTheFirstEventsAlone) {
@@ -85,7 +85,7 @@ TEST_F(CallsTest, APollSaysThatItShowsTheFirstEventsAlone) {
   EXPECT_EQ(info.events_json.find("short"), std::string::npos) << "an event after one that had no room would hide the gap";
   world_.Release("wait and print");
   ASSERT_TRUE(Done(execution));
-  EXPECT_THAT(service().GetExecution(By(anna_), execution)->record_json, HasSubstr("short"));
+  EXPECT_THAT(*service().GetExecution(By(anna_), execution)->record_json, HasSubstr("short"));
 }
 
 TEST_F(CallsTest, APollOfLittleOutputIsNotTruncated) {
@@ -130,7 +130,7 @@ TEST_F(CallsTest, ARunningOneIsInterrupted) {
   world_.WaitUntilRuns("wait");
   service().CancelExecution(execution);
   ASSERT_TRUE(Done(execution));
-  EXPECT_THAT(service().GetExecution(By(anna_), execution)->record_json, HasSubstr("\"status\":\"interrupted\""));
+  EXPECT_THAT(*service().GetExecution(By(anna_), execution)->record_json, HasSubstr("\"status\":\"interrupted\""));
   service().CancelExecution(execution);  // too late: it must not reach another call
   EXPECT_EQ(world_.interrupts(), 1);
   EXPECT_THAT(Execute(By(anna_), session, "2"), IsOk());
@@ -220,7 +220,7 @@ TEST_F(CallsTest, AClientThatIsGoneInterruptsItsCallUnlessAnotherWaitsForItToo) 
   calls_.Join();
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_EQ(first->record->status, CallStatus::kOk);
-  EXPECT_EQ(first->record_json, second->record_json);
+  EXPECT_EQ(*first->record_json, *second->record_json);
 
   call.code = "wait for nobody";
   calls_.Run([&] { first = service().Execute(By(anna_, "k2", "content"), session, call); });

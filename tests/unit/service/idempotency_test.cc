@@ -19,7 +19,7 @@ TEST_F(IdempotencyTest, TheSameRequestHasOneRecordAndRunsOnce) {
   const std::string session = NewSessionOf(anna_);
   const CallAnswer first = *Execute(By(anna_, "k", "content"), session, "1");
   const CallAnswer second = *Execute(By(anna_, "k", "content"), session, "1");
-  EXPECT_EQ(first.record_json, second.record_json);
+  EXPECT_EQ(*first.record_json, *second.record_json);
   EXPECT_EQ(*Detach(By(anna_, "k", "content"), session, "1"), first.execution_id);
   EXPECT_THAT(world_.ran(), ElementsAre("1"));
   EXPECT_NE(Execute(By(anna_, "other", "content"), session, "1")->execution_id, first.execution_id) << "another key is another request";
@@ -55,7 +55,7 @@ TEST_F(IdempotencyTest, AnAnswerOutlivesItsSession) {
   ASSERT_THAT(service().CloseSession(By(anna_), session), IsOk());
   const absl::StatusOr<CallAnswer> again = Execute(By(anna_, "k", "content"), session, "1");
   ASSERT_THAT(again, IsOk());
-  EXPECT_EQ(again->record_json, first.record_json);
+  EXPECT_EQ(*again->record_json, *first.record_json);
   EXPECT_EQ(*Detach(By(anna_, "k", "content"), session, "1"), first.execution_id);
   EXPECT_THAT(Execute(By(anna_, "k", "other content"), session, "2"), HasCode("idempotency_key_reused"));
   for (int i = 0; i < 2; ++i) EXPECT_THAT(Execute(By(anna_, "never ran", "content"), session, "1"), HasCode("session_closed"));
@@ -72,7 +72,7 @@ TEST_F(IdempotencyTest, WhoeverSendsItAgainWhileItRunsWaitsForItsAnswer) {
   world_.Release("wait");
   calls_.Join();
   ASSERT_TRUE(first.ok() && second.ok());
-  EXPECT_EQ(first->record_json, second->record_json);
+  EXPECT_EQ(*first->record_json, *second->record_json);
   EXPECT_EQ(detached, first->execution_id);
   EXPECT_EQ(TimesRun("wait"), 1);
 }
@@ -89,7 +89,7 @@ TEST_F(IdempotencyTest, ManyAtOnceRunOnce) {
     calls_.Join();
     for (const absl::StatusOr<CallAnswer>& answer : answers) {
       ASSERT_THAT(answer, IsOk());
-      EXPECT_EQ(answer->record_json, answers[0]->record_json);
+      EXPECT_EQ(*answer->record_json, *answers[0]->record_json);
     }
     ASSERT_EQ(TimesRun(code), 1) << "round " << round;
   }
