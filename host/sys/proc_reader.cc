@@ -171,8 +171,21 @@ absl::StatusOr<UniqueFd> ProcReader::OpenPidFd() const {
   return process;
 }
 
+// The path of a thread's file below the folder. A process whose first thread has ended lives on as long as others do, and its own files show
+// no memory then (its threads are all of one memory); "" when there is no other thread.
+std::string ProcReader::OfLivingThread(const char* name) const {
+  std::unique_ptr<DIR, int (*)(DIR*)> listing(nullptr, closedir);
+  if (UniqueFd tasks(openat(directory_.get(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC)); tasks.valid()) listing.reset(fdopendir(tasks.Release()));
+  const std::string first = absl::StrCat(pid_);
+  while (dirent* entry = listing == nullptr ? nullptr : readdir(listing.get())) {
+    if (entry->d_name[0] != '.' && first != entry->d_name) return absl::StrCat("task/", entry->d_name, "/", name);
+  }
+  return "";
+}
+
 ProcReader::Usage ProcReader::ReadUsage() {
   std::string status = ReadAt(directory_.get(), "status");
+  if (status.find("\nVmRSS:") == std::string::npos && NumberAfter(status, "\nThreads:") > 1) status = ReadAt(directory_.get(), OfLivingThread("status").c_str());
   Usage usage;
   usage.resident = KilobytesAfter(status, "\nVmRSS:");
   usage.resident_peak = KilobytesAfter(status, "\nVmHWM:");
@@ -184,6 +197,7 @@ ProcReader::Usage ProcReader::ReadUsage() {
 
 bool ProcReader::ReadShares(Shares* shares) {
   std::string rollup = ReadAt(directory_.get(), "smaps_rollup");
+  if (rollup.empty()) rollup = ReadAt(directory_.get(), OfLivingThread("smaps_rollup").c_str());
   if (rollup.find("Pss_Anon:") == std::string::npos) return false;
   shares->anonymous = KilobytesAfter(rollup, "Pss_Anon:");
   shares->shared_memory = KilobytesAfter(rollup, "Pss_Shmem:");
@@ -195,8 +209,12 @@ int64_t ProcReader::SharedMemoryOutside(const std::vector<dev_t>& devices, int64
   SharedMemorySum sum(devices);
   std::string chunk(kMapsChunkBytes, '\0');
   size_t bytes = 0;
-  ssize_t count;
-  while ((count = read(fd.get(), chunk.data(), chunk.size())) > 0) {
+  ssize_t count = read(fd.get(), chunk.data(), chunk.size());
+  if (count <= 0) {
+    fd.Reset(openat(directory_.get(), OfLivingThread("smaps").c_str(), O_RDONLY | O_CLOEXEC));
+    count = read(fd.get(), chunk.data(), chunk.size());
+  }
+  for (; count > 0; count = read(fd.get(), chunk.data(), chunk.size())) {
     bytes += static_cast<size_t>(count);
     if (bytes > kMapsBytesMax || !go_on()) return otherwise;
     sum.Add(absl::string_view(chunk.data(), static_cast<size_t>(count)));

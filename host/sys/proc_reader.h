@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -66,6 +67,7 @@ class ProcReader {
 
  private:
   bool Exists() const;  // not reaped yet, so its number is its own
+  std::string OfLivingThread(const char* name) const;
 
   pid_t pid_ = -1;
   UniqueFd directory_;

@@ -5,14 +5,17 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <string>
+#include <thread>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "sys/files.h"
 #include "sys/proc_reader.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/signal_child.h"
@@ -101,6 +104,34 @@ TEST(ProcReaderTest, SeesMemoryTimeThreadsAndChildren) {
   EXPECT_EQ(all.size(), 2u) << "the child and its child";
   for (pid_t pid : all) kill(pid, SIGKILL);
   waitpid(child.pid, nullptr, 0);
+}
+
+TEST(ProcReaderTest, SeesTheMemoryOfAProcessWhoseFirstThreadHasEnded) {
+  CELLBLOCK_SKIP_UNDER_THREAD_SANITIZER();
+  constexpr size_t kBytes = size_t{64} << 20;
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(PipePair ready, MakePipe());
+  const pid_t child = fork();
+  if (child == 0) {
+    static volatile char* block = static_cast<volatile char*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    for (size_t i = 0; i < kBytes; i += 4096) block[i] = 1;
+    std::thread([fd = ready.write.get()] {
+      (void)!write(fd, "r", 1);
+      pause();
+    }).detach();
+    syscall(SYS_exit, 0);  // of this thread alone
+  }
+  char byte;
+  ASSERT_EQ(read(ready.read.get(), &byte, 1), 1);
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(ProcReader reader, ProcReader::Create(child));
+  for (int i = 0; i < 500 && !reader.ReadStat()->ended; ++i) usleep(10'000);
+  ASSERT_TRUE(reader.ReadStat()->ended) << "as proc shows it";
+  EXPECT_GE(reader.ReadUsage().resident, static_cast<int64_t>(kBytes));
+  ProcReader::Shares shares;
+  ASSERT_TRUE(reader.ReadShares(&shares));
+  EXPECT_GE(shares.shared_memory, static_cast<int64_t>(kBytes));
+  EXPECT_GE(reader.SharedMemoryOutside({}, int64_t{1} << 40, [] { return true; }), static_cast<int64_t>(kBytes));
+  SignalChild(child, SIGKILL);
+  waitpid(child, nullptr, 0);
 }
 
 TEST(ProcReaderTest, SeesPageTablesThatNoResidentSizeHolds) {
