@@ -250,6 +250,7 @@ absl::StatusOr<std::unique_ptr<supervise::Worker>> SessionImpl::MakeWorker(std::
       return cgroup_->Attach({pid});
     };
   }
+  for (const UniqueFd* folder : {&jail_->workspace, &jail_->tmp, &jail_->shm}) LetOwnerIn(folder->get(), user_id_);
   CELLBLOCK_ASSIGN_OR_RETURN(std::unique_ptr<supervise::Worker> worker, supervise::Worker::Start(std::move(zygote), *jail_, options));
   timings->fork = worker->fork_took();
   timings->lock_down = laps.Next() - timings->fork;

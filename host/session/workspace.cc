@@ -208,6 +208,13 @@ void EmptyFolder(int folder, uid_t owner) {
   EmptyBelow(folder, 0, entries);
 }
 
+void LetOwnerIn(int folder, uid_t owner) {
+  struct stat info;
+  if (fstat(folder, &info) != 0 || (info.st_mode & S_IRWXU) == S_IRWXU) return;
+  AsOwner as_owner(owner);
+  (void)chmod(absl::StrCat("/proc/self/fd/", folder).c_str(), (info.st_mode & 07777) | S_IRWXU);
+}
+
 absl::StatusOr<std::vector<FileEntry>> ListFiles(int workspace, const std::vector<FileIdentity>& attached) {
   std::vector<FileEntry> entries;
   std::vector<std::pair<std::string, int>> open = {{"", 0}};

@@ -53,6 +53,8 @@ absl::StatusOr<std::vector<FileEntry>> ListFiles(int workspace, const std::vecto
 // Removes what is in `folder` (a descriptor), as far as kDepthMax and kEntriesRemovedMax go. No process of the guest may run any more:
 // between a look and a removal it could put a link.
 void EmptyFolder(int folder, uid_t owner);
+// Gives the owner all rights to `folder` (a descriptor) again, which the guest may have taken: no interpreter starts in one without.
+void LetOwnerIn(int folder, uid_t owner);
 
 }  // namespace cellblock::session
 

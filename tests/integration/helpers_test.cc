@@ -55,6 +55,12 @@ TEST_F(HelpersTest, AWorkerKilledBetweenCallsIsToldByTheNext) {
   EXPECT_EQ(Value("open('kept').read()"), "'x'");
 }
 
+TEST_F(HelpersTest, ARestartWorksThoughCodeHasClosedTheSessionsFolders) {
+  EXPECT_EQ(Run("import os\nopen('kept', 'w').write('x')\nfor path in ('.', '/tmp', '/dev/shm'):\n    os.chmod(path, 0)\nos._exit(0)").session_state, SessionState::kGone);
+  EXPECT_THAT(session().Restart(), IsOk());
+  EXPECT_EQ(Value("open('kept').read()"), "'x'");
+}
+
 TEST_F(HelpersTest, AJailsInitThatDiesTakesItsSessionWithIt) {
   session();
   std::unique_ptr<Session> other = NewSession();
