@@ -223,7 +223,7 @@ OutsideEnd RunOutside(const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
   words.push_back(nullptr);
   int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  pid_t pid = vfork();  // the Host has threads: nothing but system calls until the exec
+  pid_t pid = fork();  // the Host has threads: nothing but system calls until the exec
   if (pid == 0) {
     if (dup2(null, 0) < 0 || dup2(write_end.get(), 1) < 0 || dup2(write_end.get(), 2) < 0) _exit(127);
     execv(words[0], words.data());

@@ -19,7 +19,6 @@ choose_builder() {
 
 # Without a home of its own, a user's compiler cache lies in the clone.
 choose_caches() {
-  export CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=yes   # clones elsewhere compile the same
   # shellcheck disable=SC2016  # HOME is the builder's, not ours
   if [[ -z "${CCACHE_DIR:-}" ]] && ! "${as_owner[@]}" sh -c 'test -w "$HOME"' 2>/dev/null; then
     export CCACHE_DIR="$root/build/.ccache"
