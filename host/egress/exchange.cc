@@ -328,7 +328,7 @@ Task<Exchange::Next> Exchange::Fail(uint64_t id, wire::EgressNote note, const ab
   const bool is_broken = absl::IsInvalidArgument(failure);  // the request's body: what a server sends is never told so
   note.status = refused ? 403 : is_broken ? 400 : absl::IsDeadlineExceeded(failure) ? 504 : 502;
   session_.Ended(id, note);
-  co_await Answer(static_cast<int>(note.status), absl::StrCat(refused ? "Refused" : "Not reached", " by Cellblock: ", note.reason), absl::StrCat(note.reason, "\n"));
+  co_await Answer(static_cast<int>(note.status), absl::StrCat(refused || is_broken ? "Refused" : "Not reached", " by Cellblock: ", note.reason), absl::StrCat(note.reason, "\n"));
   co_return Next::kEnd;
 }
 

@@ -23,7 +23,8 @@ absl::StatusOr<std::string> CanonicalHost(absl::string_view text);
 // The same for a rule's host: a canonical name, or "*." and a canonical name of at least one label.
 absl::StatusOr<std::string> CanonicalHostPattern(absl::string_view text);
 
-// Whether it is an IP address in any of the spellings that CanonicalHost() refuses as one, with or without brackets.
+// Whether it is an IP address in digits, hexadecimal or with colons, in whatever spelling ("127.1", "0x7f000001", "[::1]", "::1"): for
+// saying what was asked for. A name that ends in a number ("a.b.1") is none, though CanonicalHost() refuses it as one.
 bool IsAddressText(absl::string_view text);
 
 // Whether a canonical name is the pattern's, on label boundaries: "*.example.com" fits "a.example.com" and "a.b.example.com", neither

@@ -104,7 +104,7 @@ print(requests.get('http://api.test:{self.port}/chunks').text, requests.get('htt
     def test_a_body_in_chunks_that_are_none(self):
         code = f"import socket\ns = socket.create_connection(('api.test', {self.port}))\ns.settimeout(3)\ns.sendall(b'POST /v1/ HTTP/1.1\\r\\nHost: api.test\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n5\\r\\nhello\\r\\nZZ\\r\\n')\nprint(s.recv(1000).split(b'\\r\\n')[0].decode())"
         (record,) = run(self.policy, [code])
-        self.assertTrue(self.printed(record).startswith("HTTP/1.1 400 "), record["stdout"])
+        self.assertTrue(self.printed(record).startswith("HTTP/1.1 400 Refused by Cellblock"), record["stdout"])
         (told,) = [egress for egress in record["egress"] if egress["protocol"] == "http"]
         self.assertEqual(told["status"], 400)
         self.assertGreater(told["sent_bytes"], 50)  # also of a request that failed

@@ -140,5 +140,10 @@ TEST(HostMatchesTest, MatchesWholeLabelsAlone) {
   EXPECT_FALSE(HostMatches("a.example.com", "*.example.com"));
 }
 
+TEST(AddressTextTest, KnowsAddressesInEverySpellingAndNoNames) {
+  for (const char* text : {"127.0.0.1", "127.0.0.1.", "127.1", "2130706433", "0x7f000001", "0X7F.1", "0177.0.0.1", "::1", "[::1]", "[::ffff:7f00:1]", "fd00:ec2::254"}) EXPECT_TRUE(IsAddressText(text)) << text;
+  for (const char* text : {"", "a.example", "example.0x7", "face.cafe", "abc", "127.0.0.1:80x", "fe80::1%eth0", "127.0.0.1 "}) EXPECT_FALSE(IsAddressText(text)) << text;
+}
+
 }  // namespace
 }  // namespace cellblock::policy
