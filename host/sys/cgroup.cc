@@ -22,7 +22,8 @@
 namespace cellblock::sys {
 namespace {
 
-constexpr int kRemoveTries = 50;
+// What was killed ends when it gets a processor, which takes long on a busy machine.
+constexpr absl::Duration kRemoveDeadline = absl::Seconds(10);
 constexpr absl::Duration kRemovePause = absl::Milliseconds(2);
 constexpr int64_t kCpuPeriodMicroseconds = 100'000;
 constexpr char kOwnGroup[] = "/cellblock-supervisor";  // of a delegated v2 group
@@ -102,14 +103,13 @@ bool IsOwnOrStartedHere(pid_t pid) {
 
 void RemoveGroup(const std::string& path) {
   if (access(path.c_str(), F_OK) != 0) return;
-  for (int i = 0; i < kRemoveTries; ++i) {
+  for (const absl::Time until = absl::Now() + kRemoveDeadline; absl::Now() < until; absl::SleepFor(kRemovePause)) {
     if (rmdir(path.c_str()) == 0 || errno == ENOENT) return;
     std::string pids = ReadFile(path + "/cgroup.procs", 1 << 20).value_or("");
     for (absl::string_view word : absl::StrSplit(pids, '\n')) {
       int pid;
       if (absl::SimpleAtoi(word, &pid) && pid > 1) kill(pid, SIGKILL);
     }
-    absl::SleepFor(kRemovePause);
   }
 }
 
