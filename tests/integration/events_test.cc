@@ -212,7 +212,7 @@ TEST_F(EventsTest, TheyLiveOnWhereThePolicyKeepsThem) {
   EXPECT_EQ(record.receipt.processes_killed, 0);
   EXPECT_EQ(Value("child.poll() is None"), "True");
   EXPECT_EQ(RunBash("sleep 300 & echo $!").receipt.processes_killed, 0);
-  EXPECT_EQ(RunBash("pgrep -c sleep").stdout_text, "2\n");
+  EXPECT_TRUE(Eventually([this] { return RunBash("pgrep -c sleep").stdout_text == "2\n"; })) << "bash's child is called so from its execve on";
   // They end with the session.
   std::vector<pid_t> before = ProcessesNamed(getpid(), "sleep", "cellblock-guest");
   EXPECT_EQ(before.size(), 1u);
