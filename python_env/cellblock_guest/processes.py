@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import types
 import weakref
 from multiprocessing import process
@@ -19,6 +20,7 @@ from .definitions import VALUES_BYTES_MAX, Definitions, simple
 
 _TRACKERS = ("multiprocessing.resource_tracker", "joblib.externals.loky.backend.resource_tracker")
 _REUSABLE_EXECUTOR = "joblib.externals.loky.reusable_executor"
+SENTINEL_SECONDS = 0.1  # for the workers of a pool to take theirs, when it is ended
 CHILDREN_MAX = 4096  # zombies looked at before a call
 _PEEK = os.WEXITED | os.WNOHANG | os.WNOWAIT
 _definitions = None
@@ -360,8 +362,19 @@ def _patch_pool(pool):
             _fail_pending(_pools.get(id(workers)), died[0])
         return result
 
+    def _help_stuff_finish(inqueue, task_handler, size):
+        # A pool that is ended while a dead worker is being replaced sends one sentinel too few: the worker that gets none waits for its
+        # next task for ever, with the lock that is wanted here.
+        while not inqueue._rlock.acquire(timeout=SENTINEL_SECONDS):
+            if not task_handler.is_alive():
+                inqueue._writer.send(None)
+        while task_handler.is_alive() and inqueue._reader.poll():
+            inqueue._reader.recv()
+            time.sleep(0)
+
     pool.Pool.__init__ = __init__
     pool.Pool._join_exited_workers = staticmethod(_join_exited_workers)
+    pool.Pool._help_stuff_finish = staticmethod(_help_stuff_finish)
 
 
 def _fail_pending(owner, code):

@@ -99,6 +99,10 @@ class PoolTest(unittest.TestCase):
             self.assertIn(words, outcome.error["value"])
         self.assertEqual(self.value("with multiprocessing.Pool(2) as p: r = p.map(f, [1, 2])\nr"), "[1, 4]")
 
+    def test_a_pool_that_is_ended_while_a_dead_worker_is_replaced_does_not_hang(self):
+        # As the pool's own threads find it then: the worker that came last is not in the list that sentinels are sent to.
+        self.assertEqual(self.value("p = multiprocessing.Pool(1); p.map(f, [1]); late = p._pool.pop(); p.terminate(); late.join(); late.exitcode"), "0")
+
     def test_a_name_that_is_gone_in_the_child_does_not_hang(self):
         self.session.run("exec('def made(x): return x')\npool = multiprocessing.Pool(1)\nexec('def made_late(x): return x')")
         self.assertEqual(self.value("pool.map(made, [1])"), "[1]")
