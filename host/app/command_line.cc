@@ -224,6 +224,7 @@ absl::StatusOr<Invocation> ParseDoctor(const Arguments& arguments, const Argumen
   app.add_option("--python-env", options.python_environment);
   app.add_flag("--json", options.json);
   app.add_flag("--strict", options.strict);
+  app.add_flag("--bench", options.bench);
   CELLBLOCK_RETURN_IF_ERROR(Parse(app, arguments));
   if (!rest.empty()) return Wrong("doctor takes no arguments behind --");
   return options;
@@ -282,7 +283,7 @@ absl::StatusOr<Invocation> ParseServe(const Arguments& arguments, const Argument
   CLI::App app;
   app.set_help_flag();
   ServeOptions options;
-  std::string listen, sessions, calls, incoming_bytes, kept_bytes, kept_for, drain, log_format;
+  std::string listen, sessions, calls, pool, spare_memory, incoming_bytes, kept_bytes, kept_for, drain, log_format;
   app.add_option("--listen", listen);
   app.add_option("--unix", options.unix_path);
   app.add_option("--state", options.state);
@@ -296,6 +297,8 @@ absl::StatusOr<Invocation> ParseServe(const Arguments& arguments, const Argument
   app.add_option("--origin", options.origins)->allow_extra_args(false);
   app.add_option("--sessions", sessions);
   app.add_option("--calls", calls);
+  app.add_option("--pool", pool);
+  app.add_option("--spare-memory", spare_memory);
   app.add_option("--incoming-bytes", incoming_bytes);
   app.add_option("--keep-bytes", kept_bytes);
   app.add_option("--keep-for", kept_for);
@@ -318,8 +321,10 @@ absl::StatusOr<Invocation> ParseServe(const Arguments& arguments, const Argument
   }
   CELLBLOCK_RETURN_IF_ERROR(ReadCount("--sessions", sessions, 1, 100'000, &options.sessions_max));
   CELLBLOCK_RETURN_IF_ERROR(ReadCount("--calls", calls, 1, 100'000, &options.calls_max));
+  CELLBLOCK_RETURN_IF_ERROR(ReadCount("--pool", pool, 0, 1024, &options.pool_max));
   CELLBLOCK_RETURN_IF_ERROR(ReadDuration("--keep-for", kept_for, &options.kept_for));
   CELLBLOCK_RETURN_IF_ERROR(ReadDuration("--drain", drain, &options.drain));
+  CELLBLOCK_RETURN_IF_ERROR(ReadSize("--spare-memory", spare_memory, &options.spare_memory_bytes));
   CELLBLOCK_RETURN_IF_ERROR(ReadSize("--incoming-bytes", incoming_bytes, &options.incoming_bytes_max));
   CELLBLOCK_RETURN_IF_ERROR(ReadSize("--keep-bytes", kept_bytes, &options.kept_bytes_max));
   return options;

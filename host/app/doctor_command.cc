@@ -13,6 +13,7 @@
 #include "app/exit_codes.h"
 #include "app/locations.h"
 #include "app/session_setup.h"
+#include "app/start_bench.h"
 
 namespace cellblock::app {
 namespace {
@@ -125,7 +126,24 @@ std::string Table(const std::vector<LayerReport>& rows, const std::vector<Missin
   return text;
 }
 
-std::string Json(const std::vector<LayerReport>& rows, const std::vector<MissingLayer>& missing, const Trial& trial, bool tried, const std::string& policy) {
+std::vector<BenchRow> Measure(const DoctorOptions& options, const Policy& policy, const Context& context, std::vector<MissingLayer>& missing) {
+  HostOptions host;
+  host.python_environment = FindPythonEnvironment(context.surroundings, options.python_environment, policy.python.environment).value_or("");
+  absl::StatusOr<std::vector<BenchRow>> measured = MeasureSessions(policy, host, context);
+  if (measured.ok()) return *std::move(measured);
+  missing.push_back({"bench", std::string(measured.status().message()), ""});
+  return {};
+}
+
+boost::json::array BenchJson(const std::vector<BenchRow>& rows) {
+  boost::json::array list;
+  for (const BenchRow& row : rows) {
+    list.push_back({{"name", row.name}, {"median_ms", absl::ToDoubleMilliseconds(row.median)}, {"least_ms", absl::ToDoubleMilliseconds(row.least)}, {"is_part", row.is_part}});
+  }
+  return list;
+}
+
+std::string Json(const std::vector<LayerReport>& rows, const std::vector<MissingLayer>& missing, const Trial& trial, bool tried, const std::vector<BenchRow>& bench, const std::string& policy) {
   boost::json::array layers;
   for (const LayerReport& row : rows) {
     layers.push_back({{"name", row.name}, {"available", row.available}, {"detail", row.detail}, {"advice", row.advice}});
@@ -138,6 +156,7 @@ std::string Json(const std::vector<LayerReport>& rows, const std::vector<Missing
     for (const Layer& layer : trial.layers) found.push_back({{"name", layer.name}, {"state", layer.state}, {"detail", layer.detail}});
     object["session"] = {{"answered", trial.answered}, {"layers", found}};
   }
+  if (!bench.empty()) object["bench"] = BenchJson(bench);
   return absl::StrCat(boost::json::serialize(object), "\n");
 }
 
@@ -178,7 +197,10 @@ int DoctorCommand(const DoctorOptions& options, const Context& context) {
   Trial trial;
   const bool try_session = options.strict && missing.empty();  // else it is known what fails, and why
   if (try_session) trial = TrySession(options, *policy, context, console, missing);
-  console.Write(options.json ? Json(rows, missing, trial, try_session, policy->name) : Table(rows, missing, trial, policy->name));
+  std::vector<BenchRow> bench;
+  if (options.bench && missing.empty()) bench = Measure(options, *policy, context, missing);
+  const std::string table = bench.empty() ? "" : BenchTable(bench, policy->name);
+  console.Write(options.json ? Json(rows, missing, trial, try_session, bench, policy->name) : absl::StrCat(table, Table(rows, missing, trial, policy->name)));
   if (console.stdout_closed()) return ExitCodeOfLostOutput(console);
   return missing.empty() ? kExitOk : kExitHost;
 }

@@ -15,6 +15,7 @@ struct DoctorOptions {
   std::string policy = "default";
   std::string python_environment;
   bool json = false;
+  bool bench = false;   // measures sessions under the policy
   bool strict = false;  // starts a session under the policy and asks it, instead of trusting the look at each layer
 };
 

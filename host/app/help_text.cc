@@ -117,6 +117,8 @@ Who and what:
   --python-env DIR      the Python environment
   --sessions N          live sessions at most; default: 256
   --calls N             calls that run or wait at most; default: 1024
+  --pool N              workers made ahead of sessions at most, as many as the demand asks for; default: 16; 0: none
+  --spare-memory SIZE   with less of the machine's memory left no session is made; default: a twentieth of it; 0: not looked at
   --incoming-bytes SIZE  of all uploads on their way together, on the disk until each is answered; default: 32GiB
 
 What it keeps:
@@ -157,10 +159,11 @@ policies/reference.yaml shows every key with its default, its unit and the reaso
 
 const char kDoctorHelp[] = R"(Looks at this machine: which layers of protection it gives, and how to turn on those it does not.
 
-Usage: cellblock doctor [--policy NAME|FILE] [--strict] [--python-env DIR] [--json]
+Usage: cellblock doctor [--policy NAME|FILE] [--strict] [--bench] [--python-env DIR] [--json]
 
   --policy NAME|FILE    the policy that must be kept; default: default
   --strict              also start a session under that policy and ask it, since layers that work one by one may not work together
+  --bench               also measure what a session under that policy costs here, step by step
   --python-env DIR      the Python environment
   --json                as JSON
 

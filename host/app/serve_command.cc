@@ -36,6 +36,7 @@
 #include "service/service.h"
 #include "store/journal.h"
 #include "sys/files.h"
+#include "sys/memory.h"
 
 #ifndef CELLBLOCK_VERSION
 #define CELLBLOCK_VERSION "unknown"
@@ -68,6 +69,8 @@ class Hosts {
     std::filesystem::create_directories(host_options.state_directory, error);
     if (error) return absl::UnavailableError(absl::StrCat("make ", host_options.state_directory, ": ", error.message()));
     host_options.sessions_max = static_cast<size_t>(options_.sessions_max) + kSessionsBesideMax;
+    host_options.pool.ready_max = options_.pool_max;
+    host_options.pool.ready_min = std::min<int64_t>(1, options_.pool_max);
     CELLBLOCK_ASSIGN_OR_RETURN(host, context_.create_host(std::move(host_options)));
     return host;
   }
@@ -78,14 +81,21 @@ class Hosts {
     return lock.owns_lock() && std::erase_if(hosts_, [](const auto& entry) { return entry.second != nullptr && !entry.second->usage().alive; }) > 0;
   }
 
-  // As last seen, while a host is just being started: that takes a second.
-  int64_t zygotes() {
-    if (std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock); lock.owns_lock()) {
-      int64_t count = 0;
-      for (const auto& [environment, host] : hosts_) count += host == nullptr ? 0 : host->usage().zygotes;
-      zygotes_seen_ = count;
+  // Of all of them together; as last seen, while a host is just being started: that takes a second.
+  HostUsage usage() {
+    std::lock_guard<std::mutex> seen(seen_mutex_);
+    std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) return seen_;
+    seen_ = HostUsage();
+    for (const auto& [environment, host] : hosts_) {
+      if (host == nullptr) continue;
+      const HostUsage usage = host->usage();
+      seen_.zygotes += usage.zygotes;
+      for (int64_t PoolUsage::*figure : {&PoolUsage::ready, &PoolUsage::wanted, &PoolUsage::memory_bytes, &PoolUsage::handed_out, &PoolUsage::built, &PoolUsage::made, &PoolUsage::discarded}) {
+        seen_.pool.*figure += usage.pool.*figure;
+      }
     }
-    return zygotes_seen_;
+    return seen_;
   }
 
  private:
@@ -94,7 +104,8 @@ class Hosts {
   const std::string state_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Host>> hosts_;
-  std::atomic<int64_t> zygotes_seen_ = 0;
+  std::mutex seen_mutex_;  // taken before the other
+  HostUsage seen_;
 };
 
 // The manifests of the environments that are there.
@@ -196,6 +207,11 @@ class Server {
     return std::max<int64_t>(0, (static_cast<int64_t>(limit.rlim_max) - kOfTheServer) / (kOfASession + 1));  // and a connection
   }
 
+  int64_t SpareMemory() const {
+    constexpr int64_t kPart = 20;
+    return options_.spare_memory_bytes >= 0 ? options_.spare_memory_bytes : sys::ReadMachineMemory().total_bytes / kPart;
+  }
+
   absl::Status PrepareAccess() {
     CELLBLOCK_ASSIGN_OR_RETURN(state_, StateFolder(context_.surroundings, options_.state));
     CELLBLOCK_RETURN_IF_ERROR(PrepareStateFolder(state_));
@@ -239,7 +255,7 @@ class Server {
     hosts_ = std::make_unique<Hosts>(options_, context_, state_);
     threads_ = std::make_unique<front::IoThreads>(options_.calls_max + kOtherRequestsMax);
     auto background = [this](std::function<void()> work) { threads_->Background(std::move(work)); };
-    service::ServiceOptions service_options = {options_.sessions_max, options_.calls_max, incoming};
+    service::ServiceOptions service_options = {options_.sessions_max, options_.calls_max, SpareMemory(), incoming};
     service_ = std::make_unique<service::Service>(service_options, [this](const std::string& environment) { return hosts_->Find(environment); }, *policies_, *journal_, watching_->observers(),
                                                   background);
     front::ApiOptions api_options;
@@ -278,7 +294,9 @@ class Server {
     now.load = service_->Look();
     now.sessions_max = options_.sessions_max;
     now.calls_max = options_.calls_max;
-    now.zygotes = hosts_->zygotes();
+    const HostUsage hosts = hosts_->usage();
+    now.zygotes = hosts.zygotes;
+    now.pool = hosts.pool;
     if (const front::HttpServer* http = listening_; http != nullptr) {
       now.connections = static_cast<int64_t>(http->connections());
       now.connections_refused = static_cast<int64_t>(http->connections_refused());

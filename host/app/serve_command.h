@@ -26,6 +26,8 @@ struct ServeOptions {
   std::vector<std::string> hosts, origins;
   int64_t sessions_max = 256;
   int64_t calls_max = 1024;
+  int64_t pool_max = 16;            // workers made ahead of sessions; 0: none
+  int64_t spare_memory_bytes = -1;  // with less of the machine's left no session is made; below 0: a twentieth of all
   int64_t kept_bytes_max = int64_t{10} << 30;
   int64_t incoming_bytes_max = int64_t{32} << 30;
   absl::Duration kept_for = absl::Hours(7 * 24);

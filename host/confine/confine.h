@@ -99,6 +99,10 @@ int LookOutside(Outside* outside, bool with_root);
 // (tests of single layers): it need not be.
 Report EnterConfinement(const Spec& spec, const std::vector<sock_filter>& filter, int descriptors_max, const Outside* outside = nullptr);
 
+// Lowers the rlimits of `spec` (its other fields are not looked at), and proves them: for a process that was locked down before all of its
+// limits were known. 0 or an errno.
+int LowerLimitsLater(const Spec& spec);
+
 // One sentence for the log and the user; ok when nothing failed. For the reader of a Report, not after fork.
 absl::Status ReportStatus(const Report& report, const Spec& spec);
 

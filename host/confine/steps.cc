@@ -279,6 +279,13 @@ Report EnterConfinement(const Spec& spec, const std::vector<sock_filter>& filter
   return c.report;
 }
 
+int LowerLimitsLater(const Spec& spec) {
+  if (IsLayerSwitchedOff("rlimits")) return 0;
+  Context c{.spec = spec, .filter = {}};
+  const int error = LowerLimits(c);
+  return error != 0 ? error : ProveLimitsHold(c);
+}
+
 int LandlockAbi() {
   const long abi = syscall(landlock_abi::kCreateRulesetCall, nullptr, 0UL, landlock_abi::kCreateRulesetVersion);
   return abi < 0 ? 0 : static_cast<int>(std::min<long>(abi, landlock_abi::kAbiKnownMax));

@@ -1,6 +1,7 @@
 // See channel.h.
 #include "guest/channel.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -29,6 +30,11 @@ void CloseInChild() {
 Channel::Channel(size_t code_bytes_max) : parser_(code_bytes_max) {
   g_open = true;
   pthread_atfork(nullptr, nullptr, CloseInChild);
+}
+
+bool Channel::IsReadableWithin(int milliseconds) {
+  pollfd item = {kChannelFd, POLLIN, 0};
+  return parser_.buffered_bytes() > 0 || !g_open || poll(&item, 1, milliseconds) != 0;
 }
 
 absl::StatusOr<wire::Frame> Channel::Receive() {

@@ -16,6 +16,8 @@ class Channel {
  public:
   explicit Channel(size_t code_bytes_max);
 
+  // Whether a frame, the first bytes of one, or the end comes within `milliseconds`.
+  bool IsReadableWithin(int milliseconds);
   // Blocks; interrupts don't end it. kUnavailable when the supervisor has gone, or in a child forked by user code.
   absl::StatusOr<wire::Frame> Receive();
   absl::Status Send(wire::FrameType type, uint64_t nonce, absl::string_view body);

@@ -8,6 +8,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -15,6 +16,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "base/status_macros.h"
 #include "confine/test_layer_switches.h"
 #include "guest/channel.h"
@@ -34,6 +37,8 @@ int JoinedNamespaces() {
 }
 
 constexpr size_t kCodeFrameBytesMax = size_t{65} << 20;  // limits.code_bytes is at most 64 MiB; the supervisor checks the policy's own
+
+constexpr int kIdleMilliseconds = 1000;  // after a call, before memory is given back
 
 // Reports why the worker could not be locked, and ends: fail closed.
 [[noreturn]] void Fail(absl::string_view step, int error) {
@@ -96,18 +101,21 @@ void DropPendingInterrupt(interp::Interpreter& interpreter) {
 
 class Worker {
  public:
-  Worker(interp::Interpreter& interpreter, Channel& channel) : interpreter_(interpreter), channel_(channel) {}
+  Worker(interp::Interpreter& interpreter, Channel& channel, absl::Duration lock_down_took) : interpreter_(interpreter), channel_(channel), lock_down_took_(lock_down_took) {}
 
   absl::Status Start(absl::string_view report) {
-    CELLBLOCK_ASSIGN_OR_RETURN(wire::Frame frame, channel_.Receive());
-    if (frame.type != wire::FrameType::kStart) return absl::InternalError("expected the session's start");
-    CELLBLOCK_ASSIGN_OR_RETURN(wire::StartSession start, wire::DecodeBody<wire::StartSession>(frame.body));
-    result_bytes_max_ = start.result_bytes;
-    CELLBLOCK_RETURN_IF_ERROR(interpreter_.StartSession(start, [this](interp::Emission emission) { Emit(std::move(emission)); }));
-    wire::WorkerReady ready;
-    ready.pid = static_cast<uint64_t>(getpid());
-    ready.report = std::string(report.data(), report.size());
-    return channel_.Send(wire::FrameType::kReady, 0, wire::EncodeBody(ready));
+    while (true) {
+      CELLBLOCK_ASSIGN_OR_RETURN(wire::Frame frame, channel_.Receive());
+      if (frame.type != wire::FrameType::kStart) return absl::InternalError("expected the session's start");
+      CELLBLOCK_ASSIGN_OR_RETURN(wire::StartSession start, wire::DecodeBody<wire::StartSession>(frame.body));
+      CELLBLOCK_RETURN_IF_ERROR(StartOnce(start));
+      wire::WorkerReady ready;
+      ready.pid = static_cast<uint64_t>(getpid());
+      ready.report = std::string(report.data(), report.size());
+      ready.lock_down_microseconds = static_cast<uint64_t>(absl::ToInt64Microseconds(lock_down_took_));
+      CELLBLOCK_RETURN_IF_ERROR(channel_.Send(wire::FrameType::kReady, 0, wire::EncodeBody(ready)));
+      if (start.made_ahead == 0) return absl::OkStatus();
+    }
   }
 
   // Until the channel closes.
@@ -115,7 +123,11 @@ class Worker {
     while (true) {
       BlockInterrupts(true);
       absl::StatusOr<wire::Frame> received;
-      interpreter_.WaitUnlocked([&] { received = channel_.Receive(); });
+      interpreter_.WaitUnlocked([&] {
+        // Once after each call, when nobody seems to be in a hurry.
+        if (!channel_.IsReadableWithin(kIdleMilliseconds)) interp::Interpreter::GiveMemoryBack();
+        received = channel_.Receive();
+      });
       CELLBLOCK_ASSIGN_OR_RETURN(wire::Frame frame, std::move(received));
       if (frame.type != wire::FrameType::kExecute) return absl::InternalError("expected a cell");
       CELLBLOCK_ASSIGN_OR_RETURN(wire::ExecuteCell cell, wire::DecodeBody<wire::ExecuteCell>(frame.body));
@@ -131,6 +143,18 @@ class Worker {
   }
 
  private:
+  absl::Status StartOnce(const wire::StartSession& start) {
+    result_bytes_max_ = start.result_bytes;
+    confine::Spec limits;
+    limits.open_files = start.open_files;
+    limits.file_bytes = start.file_bytes;
+    limits.processes = start.processes;
+    limits.data_bytes = start.data_bytes;
+    if (const int error = confine::LowerLimitsLater(limits); error != 0) return absl::ErrnoToStatus(error, "lower the session's rlimits");
+    CELLBLOCK_RETURN_IF_ERROR(interpreter_.StartSession(start, [this](interp::Emission emission) { Emit(std::move(emission)); }));
+    return start.made_ahead != 0 ? interpreter_.Rehearse() : absl::OkStatus();
+  }
+
   void Emit(interp::Emission emission) {
     using Kind = interp::Emission::Kind;
     if (!in_call_) return;  // from a thread, between two calls: nobody reads it, and nobody would acknowledge it
@@ -172,6 +196,7 @@ class Worker {
 
   interp::Interpreter& interpreter_;
   Channel& channel_;
+  const absl::Duration lock_down_took_;
   uint64_t nonce_ = 0;
   bool in_call_ = false;
   size_t result_bytes_max_ = 0;
@@ -180,10 +205,12 @@ class Worker {
 }  // namespace
 
 void RunWorker(interp::Interpreter& interpreter, WorkerSetup setup) {
+  const absl::Time began = absl::Now();
   confine::Report report = LockDown(setup);
+  const absl::Duration lock_down_took = std::max(absl::ZeroDuration(), absl::Now() - began);
   interpreter.AfterForkInChild();
   Channel channel(kCodeFrameBytesMax);
-  Worker worker(interpreter, channel);
+  Worker worker(interpreter, channel, lock_down_took);
   absl::Status status = worker.Start(absl::string_view(reinterpret_cast<const char*>(&report), sizeof(report)));
   if (!status.ok()) Fail(status.message(), 0);
   status = worker.Serve();

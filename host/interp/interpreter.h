@@ -53,11 +53,16 @@ class Interpreter {
   void AfterForkInChild();
 
   // ---- worker ----
+  // Again, with what has changed, for a worker that was made ahead of its session.
   absl::Status StartSession(const wire::StartSession& start, Emit emit);
+  // Runs a cell that nobody sees and that leaves nothing behind, so that the first one finds its pages copied.
+  absl::Status Rehearse();
   // Runs a cell; the guest's Python never raises out of it, and if it does all the same the status says so.
   absl::StatusOr<wire::CellDone> RunCell(const wire::ExecuteCell& cell);
   // Forgets an interrupt that came too late for the last cell.
   void ClearInterrupts();
+  // Gives back to the kernel what the allocator holds free, if that is much; some milliseconds. Runs no code of the session's.
+  static void GiveMemoryBack();
   // Runs `wait` with the interpreter's lock released, so that threads that user code left behind go on between calls.
   void WaitUnlocked(const std::function<void()>& wait);
 

@@ -30,7 +30,7 @@ constexpr std::array kStatuses = {CallStatus::kOk,       CallStatus::kError,    
 static_assert(kStatuses.front() == CallStatus::kOk && static_cast<size_t>(kStatuses.back()) + 1 == kStatuses.size());
 constexpr std::array kCauses = {service::EndCause::kClosed, service::EndCause::kIdle, service::EndCause::kLifeOver, service::EndCause::kServerStopped,
                               service::EndCause::kLost};
-constexpr std::array kRejections = {"queue_full", "too_many_calls", "too_many_sessions"};
+constexpr std::array kRejections = {"queue_full", "too_many_calls", "too_many_sessions", "memory_short"};
 constexpr std::array kMethods = {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"};
 
 const char* CauseName(service::EndCause cause) {
@@ -53,7 +53,7 @@ class Shown {
  public:
   explicit Shown(std::vector<MetricFamily>& families) : families_(families) {}
   void Gauge(const char* name, const char* help, double value, const Labels& labels = {}) { Add(name, help, MetricType::Gauge, labels).gauge.value = value; }
-  void Counter(const char* name, const char* help, double value) { Add(name, help, MetricType::Counter, {}).counter.value = value; }
+  void Counter(const char* name, const char* help, double value, const Labels& labels = {}) { Add(name, help, MetricType::Counter, labels).counter.value = value; }
 
  private:
   // Values of one name follow on each other.
@@ -80,6 +80,14 @@ void ShowMoment(const Moment& now, Shown& shown) {
   shown.Gauge("cellblock_calls_queued", "Calls and other requests that wait for their turn on a session.", number(now.load.calls_waiting));
   shown.Gauge("cellblock_calls_max", "Calls that run or wait at most (--calls).", number(now.calls_max));
   shown.Gauge("cellblock_zygotes", "Live template interpreters that sessions are forked from.", number(now.zygotes));
+  shown.Gauge("cellblock_pool_ready", "Workers that wait for a session.", number(now.pool.ready));
+  shown.Gauge("cellblock_pool_wanted", "As many of them as the demand asks for.", number(now.pool.wanted));
+  shown.Gauge("cellblock_pool_memory_bytes", "What those that wait hold by themselves.", number(now.pool.memory_bytes));
+  const char* const sessions_from_help = "Sessions by where their worker came from: ready from the pool, or built for them.";
+  shown.Counter("cellblock_pool_sessions_total", sessions_from_help, number(now.pool.handed_out), {{"from", "pool"}});
+  shown.Counter("cellblock_pool_sessions_total", sessions_from_help, number(now.pool.built), {{"from", "built"}});
+  shown.Counter("cellblock_pool_made_total", "Workers made ahead.", number(now.pool.made));
+  shown.Counter("cellblock_pool_discarded_total", "Of these, those that no session got: too old, too many, or ended.", number(now.pool.discarded));
   shown.Gauge("cellblock_http_connections", "Open connections.", number(now.connections));
   shown.Counter("cellblock_http_connections_refused_total", "Connections beyond those that the server holds at most, answered 503.", number(now.connections_refused));
   shown.Gauge("cellblock_journal_content_bytes", "Files that calls made and the journal keeps.", number(now.content_bytes));
@@ -185,8 +193,9 @@ void Metrics::RequestAnswered(const AnsweredRequest& request) {
 void Metrics::SessionCreated(const service::SessionFacts& session, const service::Origin& origin, absl::Duration took, const StartTimings& steps) {
   sessions_created_.Increment();
   start_seconds_.Add({}, kSeconds).Observe(absl::ToDoubleSeconds(took));
+  if (steps.hand_out > absl::ZeroDuration()) return start_step_seconds_.Add({{"step", "hand_out"}}, kSeconds).Observe(absl::ToDoubleSeconds(steps.hand_out));
   const std::pair<const char*, absl::Duration> list[] = {{"cgroup", steps.cgroup}, {"jail", steps.jail},   {"workspace", steps.workspace},
-                                                         {"zygote", steps.zygote}, {"fork", steps.fork}, {"lock_down", steps.lock_down}};
+                                                         {"zygote", steps.zygote}, {"fork", steps.fork}, {"lock_down", steps.lock_down}, {"interpreter", steps.interpreter}};
   for (const auto& [step, duration] : list) start_step_seconds_.Add({{"step", step}}, kSeconds).Observe(absl::ToDoubleSeconds(duration));
 }
 

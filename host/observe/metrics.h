@@ -30,6 +30,7 @@ struct Moment {
   service::Load load;
   int64_t sessions_max = 0, calls_max = 0;
   int64_t zygotes = 0;
+  PoolUsage pool;
   int64_t connections = 0, connections_refused = 0;
   int64_t content_bytes = 0, content_bytes_max = 0;  // of the journal
   int64_t database_bytes = 0;

@@ -25,6 +25,7 @@ constexpr Key kSchema[] = {
     {"limits.wall_grace", DurationKey{CELLBLOCK_FIELD(limits.wall_grace), absl::ZeroDuration(), absl::Seconds(60)}},
     {"limits.cpu", OptionalDurationKey{CELLBLOCK_FIELD(limits.cpu), absl::Milliseconds(100), absl::Hours(24)}},
     {"limits.cpus", CountKey<int>{CELLBLOCK_FIELD(limits.cpus), 1, 1024}},
+    {"limits.cpu_weight", CountKey<int>{CELLBLOCK_FIELD(limits.cpu_weight), 1, 10'000}},
     {"limits.memory", SizeKey{CELLBLOCK_FIELD(limits.memory_bytes), MiB(64), TiB(16)}},
     {"limits.processes", CountKey<int64_t>{CELLBLOCK_FIELD(limits.processes), 1, 32'768}},
     {"limits.open_files", CountKey<int64_t>{CELLBLOCK_FIELD(limits.open_files), 16, 1'048'576}},

@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "service/errors.h"
 #include "service/running.h"
+#include "sys/memory.h"
 #include "sys/random_id.h"
 
 namespace cellblock::service {
@@ -123,6 +124,11 @@ SessionInfo Service::Describe(const store::SessionEntry& entry) const {
 }
 
 absl::Status Service::CountIn(const Token& token) {
+  if (const int64_t left = memory_available_; left < options_.memory_spare_bytes) {
+    return Error(absl::StatusCode::kResourceExhausted, "memory_short",
+                 absl::StrCat("the machine has ", left >> 20, " MiB of memory left, and no session is made with less than ", options_.memory_spare_bytes >> 20, " MiB (spare_memory); close some, or try again later"),
+                 kTryAgainLater);
+  }
   std::lock_guard<std::mutex> lock(mutex_);
   if (sessions_counted_ >= options_.sessions_max) {
     return Error(absl::StatusCode::kResourceExhausted, "too_many_sessions", absl::StrCat("the server holds ", options_.sessions_max, " sessions, as many as it may (sessions_max); try again later"),
@@ -352,6 +358,10 @@ Load Service::Look() {
 }
 
 void Service::Sweep(absl::Time now) {
+  if (options_.memory_spare_bytes > 0) {
+    const sys::MachineMemory memory = sys::ReadMachineMemory();
+    memory_available_ = memory.total_bytes > 0 ? memory.available_bytes : std::numeric_limits<int64_t>::max();
+  }
   std::vector<LivePtr> live;
   bool prune = false;
   {

@@ -41,6 +41,7 @@ inline constexpr size_t kPartialEventsBytesMax = size_t{8} << 20;  // of the eve
 struct ServiceOptions {
   int64_t sessions_max = 256;                      // live at once, of all tokens
   int64_t calls_max = 1024;                        // running and waiting at once, of all tokens: each holds a thread
+  int64_t memory_spare_bytes = 0;                  // with less of the machine's memory available no session is made; 0: not looked at
   std::string incoming_folder;                     // uploads on their way; on the journal's file system
 };
 
@@ -270,6 +271,7 @@ class Service {
 
   const ServiceOptions options_;
   const HostFactory hosts_;
+  std::atomic<int64_t> memory_available_ = std::numeric_limits<int64_t>::max();  // as Sweep last saw it
   PolicyShelf& policies_;
   store::Journal& journal_;
   std::mutex large_records_;                       // held while one is made and kept

@@ -72,6 +72,7 @@ absl::StatusOr<std::shared_ptr<HostImpl>> HostImpl::Create(HostOptions options) 
   if (options.python_environment.empty() || access((options.python_environment + "/site-packages").c_str(), R_OK) != 0) {
     return absl::NotFoundError(absl::StrCat("no Python environment at \"", options.python_environment, "\": build one with tools/setup/build-python-env and name it with --python-env"));
   }
+  CELLBLOCK_RETURN_IF_ERROR(CheckPoolOptions(options.pool));
   // Absolute: the process that looks for them again for each new root leaves the caller's working directory.
   std::array<char, PATH_MAX> absolute;
   if (realpath(options.python_environment.c_str(), absolute.data()) == nullptr) return sys::ErrnoStatus("find the Python environment");
@@ -115,7 +116,9 @@ absl::Status HostImpl::Start() {
         zygotes_.clear();
         nest_.reset();
       });
-  return ready.get();
+  CELLBLOCK_RETURN_IF_ERROR(ready.get());
+  pool_ = std::make_unique<Pool>(*this, options_.pool);
+  return absl::OkStatus();
 }
 
 absl::Status HostImpl::PrepareStateFolder() {
@@ -132,6 +135,7 @@ absl::Status HostImpl::PrepareStateFolder() {
 }
 
 HostImpl::~HostImpl() {
+  pool_.reset();
   watch_.reset();  // ends the nest
   cgroups_.reset();
   store_.reset();
@@ -266,7 +270,7 @@ HostUsage HostImpl::usage() {
   if (std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock); lock.owns_lock()) {
     zygotes_seen_ = std::count_if(zygotes_.begin(), zygotes_.end(), [](const auto& entry) { return entry.second != nullptr && !sys::HasEnded(entry.second->pidfd.get()); });
   }
-  return {zygotes_seen_, cgroups_ != nullptr, nest_->alive()};
+  return {zygotes_seen_, cgroups_ != nullptr, nest_->alive(), pool_->usage()};
 }
 
 }  // namespace cellblock::session
@@ -277,6 +281,7 @@ namespace {
 class HeldHost : public Host {
  public:
   explicit HeldHost(std::shared_ptr<session::HostImpl> host) : host_(std::move(host)) {}
+  ~HeldHost() override { host_->ClosePool(); }
   absl::StatusOr<std::unique_ptr<Session>> CreateSession(const Policy& policy, const SessionOptions& options) override { return host_->CreateSession(policy, options); }
   HostUsage usage() override { return host_->usage(); }
 

@@ -16,6 +16,7 @@
 #include "artifact/mime.h"
 #include "artifact/store.h"
 #include "cellblock/host.h"
+#include "session/pool.h"
 #include "supervise/egress.h"
 #include "supervise/helpers.h"
 #include "supervise/watch.h"
@@ -63,6 +64,9 @@ class HostImpl : public std::enable_shared_from_this<HostImpl> {
   // Keeps count of stored copies and removes the oldest beyond artifact_bytes_max.
   void CountArtifacts(const std::vector<Artifact>& artifacts);
   void SessionEnded() { --sessions_; }
+  Pool& pool() { return *pool_; }
+  // Ends what is ready: sessions may live on after the caller's Host, but nobody asks for another one.
+  void ClosePool() { pool_.reset(); }
 
  private:
   explicit HostImpl(HostOptions options);
@@ -85,6 +89,7 @@ class HostImpl : public std::enable_shared_from_this<HostImpl> {
   std::vector<int32_t> all_cpus_;
   std::atomic<size_t> next_cpu_ = 0;
 
+  std::unique_ptr<Pool> pool_;             // ends before all of the above
   std::mutex egress_mutex_;                // apart, since it waits for the start of a process
   std::shared_ptr<supervise::EgressProxy> egress_;
 

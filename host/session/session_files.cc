@@ -13,12 +13,12 @@
 
 namespace cellblock::session {
 
-bool SessionImpl::IsAttached(const FileIdentity& file) const { return std::find(attached_.begin(), attached_.end(), file) != attached_.end(); }
+bool SessionImpl::IsAttached(const FileIdentity& file) const { return std::find(place_->attached.begin(), place_->attached.end(), file) != place_->attached.end(); }
 
 absl::StatusOr<UniqueFd> SessionImpl::OpenForReading(absl::string_view path) const {
-  absl::StatusOr<UniqueFd> file = OpenFile(jail_->workspace.get(), path);
-  if (file.ok() || attached_.empty() || !absl::IsFailedPrecondition(file.status())) return file;
-  absl::StatusOr<UniqueFd> mounted = OpenFile(jail_->workspace.get(), path, /*mounted=*/true);
+  absl::StatusOr<UniqueFd> file = OpenFile(place_->jail->workspace.get(), path);
+  if (file.ok() || place_->attached.empty() || !absl::IsFailedPrecondition(file.status())) return file;
+  absl::StatusOr<UniqueFd> mounted = OpenFile(place_->jail->workspace.get(), path, /*mounted=*/true);
   struct stat info;
   return mounted.ok() && fstat(mounted->get(), &info) == 0 && IsAttached({info.st_dev, info.st_ino}) ? std::move(mounted) : std::move(file);
 }
@@ -35,9 +35,9 @@ absl::Status SessionImpl::CheckNotAttached(absl::string_view path) const {
 // Files come and go without a turn: a call that runs may wait for one, and kept processes may touch the tree at any time anyway.
 absl::Status SessionImpl::PutFile(int source_fd, absl::string_view path) {
   CELLBLOCK_RETURN_IF_ERROR(CheckNotAttached(path));
-  CELLBLOCK_ASSIGN_OR_RETURN(const ReceivedFile file, ReceiveFile(jail_->workspace.get(), user_id_, source_fd, path, policy_.limits.file_bytes));
+  CELLBLOCK_ASSIGN_OR_RETURN(const ReceivedFile file, ReceiveFile(place_->jail->workspace.get(), place_->user_id, source_fd, path, policy_.limits.file_bytes));
   std::lock_guard<std::mutex> lock(files_mutex_);
-  CELLBLOCK_RETURN_IF_ERROR(PlaceFile(user_id_, file));
+  CELLBLOCK_RETURN_IF_ERROR(PlaceFile(place_->user_id, file));
   files_changed_ = true;
   uploaded_bytes_ += file.bytes;
   // What the caller put there is no artifact of a call; what a call makes of it is. Should it fail, the next call lists the upload, which
@@ -48,7 +48,7 @@ absl::Status SessionImpl::PutFile(int source_fd, absl::string_view path) {
 
 absl::Status SessionImpl::MakeFolder(absl::string_view path) {
   files_changed_ = true;
-  return session::MakeFolder(jail_->workspace.get(), user_id_, path);
+  return session::MakeFolder(place_->jail->workspace.get(), place_->user_id, path);
 }
 
 absl::Status SessionImpl::GetFile(absl::string_view path, int target_fd) {
@@ -61,11 +61,11 @@ absl::Status SessionImpl::GetFile(absl::string_view path, int target_fd) {
 absl::Status SessionImpl::RemoveFile(absl::string_view path) {
   CELLBLOCK_RETURN_IF_ERROR(CheckNotAttached(path));
   files_changed_ = true;
-  return session::RemoveFile(jail_->workspace.get(), user_id_, path);
+  return session::RemoveFile(place_->jail->workspace.get(), place_->user_id, path);
 }
 
 absl::StatusOr<std::vector<FileEntry>> SessionImpl::ListFiles() {
-  return session::ListFiles(jail_->workspace.get(), attached_);
+  return session::ListFiles(place_->jail->workspace.get(), place_->attached);
 }
 
 }  // namespace cellblock::session

@@ -16,6 +16,7 @@
 #include "base/status_macros.h"
 #include "capture/utf8.h"
 #include "confine/test_layer_switches.h"
+#include "session/birth.h"
 #include "session/receipt.h"
 #include "session/requests.h"
 #include "session/workspace.h"
@@ -70,9 +71,7 @@ SessionImpl::SessionImpl(std::shared_ptr<HostImpl> host, const Policy& policy, c
 SessionImpl::~SessionImpl() {
   host_->watch().Remove(this);
   worker_.reset();
-  jail_.reset();
-  cgroup_.reset();
-  if (user_id_ != 0) host_->user_ids().Give(user_id_);
+  place_.reset();
   host_->SessionEnded();
 }
 
@@ -115,7 +114,7 @@ absl::StatusOr<Record> SessionImpl::ExecuteNow(absl::string_view code, const Exe
     record = Rejected(lost() ? "the session's processes were ended, and no restart brings them back; create a new session" : "the session's interpreter has ended; restart the session (its files are kept)");
   } else {
     uploaded_bytes_ = 0;
-    if (files_changed_.exchange(false) || !disk_.has_value() || kept_busy_) disk_ = supervise::ReadDiskUse(*jail_);
+    if (files_changed_.exchange(false) || !disk_.has_value() || kept_busy_) disk_ = supervise::ReadDiskUse(*place_->jail);
     FullOutput full(policy_.artifacts, host_->store());
     absl::Status ran = RunCall(code, options, full, record);
     if (!ran.ok()) {
@@ -161,16 +160,16 @@ absl::Status SessionImpl::RunCall(absl::string_view code, const ExecuteOptions& 
   absl::Cleanup idle = [this] { busy_ = false; };
   if (!memory_.killed) memory_.peak_bytes = 0;  // else it says why this call cannot run
   memory_.processes_peak = 0;
-  if (cgroup_ != nullptr) {
-    call.out_of_memory_kills_before = cgroup_->OutOfMemoryKills();  // between calls too a thread may have been killed
-    cgroup_->ResetPeak();
+  if (place_->cgroup != nullptr) {
+    call.out_of_memory_kills_before = place_->cgroup->OutOfMemoryKills();  // between calls too a thread may have been killed
+    place_->cgroup->ResetPeak();
   }
-  supervise::CallParties parties = {policy_, *jail_, worker_.get(), cgroup_.get(), memory_, BeginMeter(), egress_.get()};
+  supervise::CallParties parties = {policy_, *place_->jail, worker_.get(), place_->cgroup.get(), memory_, BeginMeter(), place_->egress.get()};
   if (options.language == Language::kBash) {
-    CELLBLOCK_ASSIGN_OR_RETURN(int filter, host_->FilterFor(policy_, cgroup_ != nullptr));
-    std::vector<std::string> environment = Environment();
+    CELLBLOCK_ASSIGN_OR_RETURN(int filter, host_->FilterFor(policy_, place_->cgroup != nullptr));
+    std::vector<std::string> environment = EnvironmentFor(policy_, *place_, options_);
     for (const auto& [name, value] : options.environment) environment.push_back(absl::StrCat(name, "=", value));
-    return supervise::RunBashCall(parties, code, spec_, filter, environment, std::move(call), record);
+    return supervise::RunBashCall(parties, code, SpecFor(policy_, *place_, cpus_, worker_->zygote_data_bytes()), filter, environment, std::move(call), record);
   }
   return supervise::RunPythonCall(parties, code, std::move(call), record);
 }
@@ -180,21 +179,21 @@ supervise::CpuMeter& SessionImpl::BeginMeter() {
   if (cpu_.has_value() && !kept_busy_) {
     cpu_->BeginCall();
   } else {
-    cpu_.emplace(std::vector<sys::ProcReader*>{&worker_->process(), &*jail_->process}, cgroup_.get());
+    cpu_.emplace(std::vector<sys::ProcReader*>{&worker_->process(), &*place_->jail->process}, place_->cgroup.get());
   }
   return *cpu_;
 }
 
 SessionImpl::Left SessionImpl::LookAtWhatIsLeft() {
   Left left;
-  left.disk = supervise::ReadDiskUse(*jail_);
-  if (cgroup_ == nullptr) left.worker = worker_->process().ReadUsage();
+  left.disk = supervise::ReadDiskUse(*place_->jail);
+  if (place_->cgroup == nullptr) left.worker = worker_->process().ReadUsage();
   return left;
 }
 
 // A call that is over between two looks of the watch has not outrun the limit.
 void SessionImpl::EndIfOverMemory(const Left& left, Record& record) {
-  if (cgroup_ != nullptr || record.session_state == SessionState::kGone) return;
+  if (place_->cgroup != nullptr || record.session_state == SessionState::kGone) return;
   if (left.disk.used_bytes + left.worker.resident - baseline_.resident <= policy_.limits.memory_bytes) return;
   std::lock_guard<std::mutex> lock(watched_mutex_);
   EndOverMemory();
@@ -216,7 +215,7 @@ void SessionImpl::Abandon(Record& record) {
   alive_ = false;
   kept_busy_ = false;
   std::unique_ptr<supervise::Worker> worker = TakeWorker();
-  (void)sys::SendSignal(jail_->pidfd.get(), SIGKILL);
+  (void)sys::SendSignal(place_->jail->pidfd.get(), SIGKILL);
 }
 
 void SessionImpl::CleanUpAfter(Record& record) {
@@ -226,13 +225,13 @@ void SessionImpl::CleanUpAfter(Record& record) {
     TakeWorker().reset();
   }
   // Looked for from outside, whatever the worker says of its children.
-  bool others = !supervise::HasNoOthers(*jail_, worker_ != nullptr ? &worker_->process() : nullptr, &record.receipt.threads_kept);
+  bool others = !supervise::HasNoOthers(*place_->jail, worker_ != nullptr ? &worker_->process() : nullptr, &record.receipt.threads_kept);
   record.receipt.processes_peak = std::max<int64_t>(memory_.processes_peak, 1 + record.receipt.threads_kept);
   if (others && (gone || !policy_.keep_processes)) {
     wire::KillOthers request;
     request.worker_pid = worker_ != nullptr ? static_cast<uint64_t>(worker_->pid_in_jail()) : 0;
     uint64_t killed = 0;
-    absl::StatusOr<sys::Message> answer = jail_->init->Ask(wire::EncodeMessage(request), {}, kKillDeadline, &killed);
+    absl::StatusOr<sys::Message> answer = place_->jail->init->Ask(wire::EncodeMessage(request), {}, kKillDeadline, &killed);
     if (!answer.ok()) return Abandon(record);
     // Those that were killed together with the worker may have been seen by both.
     record.receipt.processes_killed = std::max(record.receipt.processes_killed, static_cast<int64_t>(killed));
@@ -244,7 +243,7 @@ void SessionImpl::CleanUpAfter(Record& record) {
 void SessionImpl::FillReceipt(const Left& left, Record& record) {
   record.receipt.written_bytes = std::max<int64_t>(0, left.disk.used_bytes - disk_->used_bytes - uploaded_bytes_) + record.receipt.output_bytes;
   record.receipt.memory_peak_bytes = std::max<int64_t>(record.receipt.memory_peak_bytes, memory_.peak_bytes);
-  if (cgroup_ == nullptr && worker_ != nullptr) {
+  if (place_->cgroup == nullptr && worker_ != nullptr) {
     // The high-water mark is the process's: the call's own where the call has raised it.
     int64_t mark = left.worker.resident_peak;
     int64_t peak = (mark > std::exchange(high_water_, mark) ? mark : left.worker.resident) - baseline_.resident;
@@ -294,11 +293,13 @@ absl::Status SessionImpl::Restart() {
     late_errors_.clear();
   }
   // Nothing may run any more that could change what is removed next.
-  CELLBLOCK_RETURN_IF_ERROR(jail_->init->Ask(wire::EncodeMessage(wire::KillOthers{}), {}, kKillDeadline).status());
-  EmptyFolder(jail_->shm.get(), user_id_);  // memory of processes that are no more; /workspace and /tmp are files, which stay
-  std::future<absl::Status> attached;
+  CELLBLOCK_RETURN_IF_ERROR(place_->jail->init->Ask(wire::EncodeMessage(wire::KillOthers{}), {}, kKillDeadline).status());
+  EmptyFolder(place_->jail->shm.get(), place_->user_id);  // memory of processes that are no more; /workspace and /tmp are files, which stay
   StartTimings again;  // those of the start stay
-  return StartWorker(attached, &again);
+  CELLBLOCK_ASSIGN_OR_RETURN(std::unique_ptr<supervise::Worker> worker, ForkWorker(policy_, options_, cpus_, *place_, &again));
+  const supervise::Baseline held = HeldBy(*worker, *place_);
+  Serve(std::move(worker), held);
+  return absl::OkStatus();
 }
 
 void SessionImpl::DrainIdle() {
@@ -319,21 +320,23 @@ bool SessionImpl::Tick() {
   std::unique_lock<std::mutex> lock(watched_mutex_, std::try_to_lock);
   if (!lock.owns_lock() || worker_ == nullptr) return false;
   if (!busy_ && kept_busy_) DrainIdle();
-  if (cgroup_ != nullptr) {
-    if (busy_ || kept_busy_) memory_.processes_peak = std::max<int64_t>(memory_.processes_peak, cgroup_->Processes() - 1);  // without the jail's init
+  if (place_->cgroup != nullptr) {
+    if (busy_ || kept_busy_) memory_.processes_peak = std::max<int64_t>(memory_.processes_peak, place_->cgroup->Processes() - 1);  // without the jail's init
     return false;
   }
+  // Its process session would weigh as much as this whole process: many that compute would leave nothing to answer calls with.
+  if (!yields_) yields_ = sys::LowerAutogroup(worker_->process().pid());
   supervise::MemorySample sample;
   return MayBeOverMemory(&sample);
 }
 
 void SessionImpl::LookCloser() {
   std::lock_guard<std::mutex> lock(watched_mutex_);
-  if (worker_ != nullptr && cgroup_ == nullptr) EndOverMemory();
+  if (worker_ != nullptr && place_->cgroup == nullptr) EndOverMemory();
 }
 
 bool SessionImpl::MayBeOverMemory(supervise::MemorySample* sample) {
-  *sample = supervise::SampleMemory(*jail_, worker_->process(), baseline_);
+  *sample = supervise::SampleMemory(*place_->jail, worker_->process(), baseline_);
   memory_.processes_peak = std::max<int64_t>(memory_.processes_peak, sample->processes);
   memory_.now_bytes = sample->bytes;
   if (sample->bytes > policy_.limits.memory_bytes) return true;
@@ -344,7 +347,7 @@ bool SessionImpl::MayBeOverMemory(supervise::MemorySample* sample) {
 void SessionImpl::EndOverMemory() {
   supervise::MemorySample sample;
   if (!MayBeOverMemory(&sample)) return;
-  int64_t bytes = supervise::CloserLook(*jail_, worker_->process(), baseline_, worker_->zygote_sharers(), sample, policy_.limits.memory_bytes);
+  int64_t bytes = supervise::CloserLook(*place_->jail, worker_->process(), baseline_, worker_->zygote_sharers(), sample, policy_.limits.memory_bytes);
   memory_.peak_bytes = std::max<int64_t>(memory_.peak_bytes, bytes);
   if (bytes <= policy_.limits.memory_bytes || confine::IsLayerSwitchedOff("watch")) return;
   if (beside_.has_value()) {
@@ -354,7 +357,7 @@ void SessionImpl::EndOverMemory() {
   }
   memory_.killed = true;
   worker_->Kill();
-  supervise::KillAllInJail(*jail_, &worker_->process());
+  supervise::KillAllInJail(*place_->jail, &worker_->process());
 }
 
 }  // namespace cellblock::session

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -14,12 +13,12 @@
 #include "artifact/collector.h"
 #include "capture/redact.h"
 #include "cellblock/host.h"
-#include "confine/confine.h"
 #include "session/full_output.h"
 #include "session/host_impl.h"
+#include "session/place.h"
+#include "session/pool.h"
 #include "session/workspace.h"
 #include "supervise/call.h"
-#include "supervise/egress.h"
 #include "supervise/memory_watch.h"
 #include "supervise/worker.h"
 #include "sys/process.h"
@@ -53,9 +52,9 @@ class SessionImpl : public Session, private supervise::Watched {
   const Policy& policy() const override { return policy_; }
   const std::vector<Layer>& layers() const override { return layers_; }
   bool alive() const override;
-  bool lost() const override { return sys::HasEnded(jail_->pidfd.get()); }
+  bool lost() const override { return sys::HasEnded(place_->jail->pidfd.get()); }
   StartTimings start_timings() const override { return timings_; }
-  int64_t memory_bytes() const override { return cgroup_ != nullptr ? cgroup_->MemoryBytes() : memory_.now_bytes.load(); }
+  int64_t memory_bytes() const override { return place_->cgroup != nullptr ? place_->cgroup->MemoryBytes() : memory_.now_bytes.load(); }
   absl::StatusOr<Record> Execute(absl::string_view code, const ExecuteOptions& options) override;
   void Interrupt() override;
   absl::Status Restart() override;
@@ -76,11 +75,11 @@ class SessionImpl : public Session, private supervise::Watched {
 
   SessionImpl(std::shared_ptr<HostImpl> host, const Policy& policy, const SessionOptions& options);
   absl::Status Start();
-  absl::Status OpenNetwork();
-  absl::Status MakeJail(uint64_t root, const std::vector<UniqueFd>& entrances);
-  // An invalid future: the jail's init is attached.
-  absl::StatusOr<std::unique_ptr<supervise::Worker>> MakeWorker(std::future<absl::Status>& jail_attached, StartTimings* timings);
-  absl::Status StartWorker(std::future<absl::Status>& jail_attached, StartTimings* timings);
+  absl::Status Build();                    // a place and a worker of its own
+  absl::Status TakeOver(std::unique_ptr<Ready> ready);
+  absl::Status LookAtWorkspace();
+  // From now on by this worker; `held`: what it held when it was ready, looked at where no cgroup counts.
+  void Serve(std::unique_ptr<supervise::Worker> worker, const supervise::Baseline& held);
   absl::Status WaitForTurn();              // Leave() then
   bool IsAttached(const FileIdentity& file) const;
   absl::StatusOr<UniqueFd> OpenForReading(absl::string_view path) const;  // a plain file of the workspace, or an attached one
@@ -88,8 +87,6 @@ class SessionImpl : public Session, private supervise::Watched {
   absl::StatusOr<std::string> Ask(supervise::Worker& worker, supervise::CpuMeter& meter, supervise::MemorySignals& memory, const char* question, absl::string_view argument, Record& record);
   void SetBeside(std::optional<Beside> beside);
   void KillOthers();
-  confine::Spec WorkerSpec(const supervise::Zygote& zygote);
-  std::vector<std::string> Environment() const;
   absl::Status CheckLayers();
   void DescribeLayers(const confine::Report& report);
 
@@ -120,19 +117,14 @@ class SessionImpl : public Session, private supervise::Watched {
   const Policy policy_;
   const SessionOptions options_;
   const std::string id_;
-  uint32_t user_id_ = 0;                   // outside, as root; 0: none was taken
   std::vector<int32_t> cpus_;
   std::vector<Layer> layers_;
   StartTimings timings_;                   // set by Start
   std::shared_ptr<const capture::RedactionSet> redact_;
   UniqueFd interrupt_;
-  std::unique_ptr<supervise::EgressLink> egress_;  // null: no network
-  std::unique_ptr<supervise::Jail> jail_;  // outlives the worker
-  std::unique_ptr<sys::Cgroup> cgroup_;
+  std::unique_ptr<Place> place_;           // outlives the worker
   std::unique_ptr<supervise::Worker> worker_;
   std::optional<supervise::CpuMeter> cpu_; // of worker_
-  confine::Spec spec_;
-  std::vector<FileIdentity> attached_;     // as options_.attached
   std::optional<artifact::Collector> collector_;
   std::optional<artifact::Snapshot> snapshot_;
   CallQueue queue_;
@@ -141,6 +133,7 @@ class SessionImpl : public Session, private supervise::Watched {
   std::atomic<int64_t> uploaded_bytes_ = 0;           // since the call began
   std::atomic<bool> alive_ = false;
   std::atomic<bool> busy_ = false;
+  bool yields_ = false;                    // without a cgroup: its weight beside this process was lowered
   std::atomic<bool> kept_busy_ = false;               // threads or processes live on after the last call
   int64_t calls_ = 0;
   supervise::MemorySignals memory_;

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "capture/utf8.h"
+#include "session/birth.h"
 #include "session/session_impl.h"
 #include "session/workspace.h"
 #include "supervise/call.h"
@@ -28,8 +29,8 @@ absl::StatusOr<std::string> SessionImpl::Ask(supervise::Worker& worker, supervis
   call.timeout = std::min(kAnswerTime, policy_.limits.wall);
   call.interrupt_fd = interrupt_.get();
   call.redact = redact_;
-  if (cgroup_ != nullptr) call.out_of_memory_kills_before = cgroup_->OutOfMemoryKills();
-  const supervise::CallParties parties = {policy_, *jail_, &worker, cgroup_.get(), memory, meter};
+  if (place_->cgroup != nullptr) call.out_of_memory_kills_before = place_->cgroup->OutOfMemoryKills();
+  const supervise::CallParties parties = {policy_, *place_->jail, &worker, place_->cgroup.get(), memory, meter};
   CELLBLOCK_RETURN_IF_ERROR(supervise::RunPythonCall(parties, argument, std::move(call), record));
   for (const Result& result : record.results) {
     for (const MimeData& data : result.mime) {
@@ -70,14 +71,13 @@ absl::StatusOr<std::string> SessionImpl::PreviewFile(absl::string_view path, int
   CELLBLOCK_RETURN_IF_ERROR(WaitForTurn());
   absl::Cleanup leave = [this] { queue_.Leave(); };
   CELLBLOCK_RETURN_IF_ERROR(OpenForReading(path).status());
-  std::future<absl::Status> attached;
   StartTimings timings;
-  CELLBLOCK_ASSIGN_OR_RETURN(std::unique_ptr<supervise::Worker> worker, MakeWorker(attached, &timings));
+  CELLBLOCK_ASSIGN_OR_RETURN(std::unique_ptr<supervise::Worker> worker, ForkWorker(policy_, options_, cpus_, *place_, &timings));
   // Should the kernel have to choose, it ends this one and not the session's interpreter (proc(5)); an ordinary user may not be let to say so.
   (void)sys::WriteFile(absl::StrCat("/proc/", worker->process().pid(), "/oom_score_adj"), "1000");
   supervise::MemorySignals memory;
   SetBeside(Beside{worker.get(), &memory});
-  supervise::CpuMeter meter({&worker->process(), &*jail_->process}, cgroup_.get());
+  supervise::CpuMeter meter({&worker->process(), &*place_->jail->process}, place_->cgroup.get());
   ForgetInterrupts();
   Record record;
   absl::StatusOr<std::string> answer = Ask(*worker, meter, memory, "preview", absl::StrCat(rows, " ", policy_.limits.memory_bytes / 2, " ", path), record);
@@ -99,10 +99,10 @@ void SessionImpl::SetBeside(std::optional<Beside> beside) {
 // What a parser that was broken into may have started.
 void SessionImpl::KillOthers() {
   int64_t threads = 0;
-  if (policy_.keep_processes || supervise::HasNoOthers(*jail_, worker_ != nullptr ? &worker_->process() : nullptr, &threads)) return;
+  if (policy_.keep_processes || supervise::HasNoOthers(*place_->jail, worker_ != nullptr ? &worker_->process() : nullptr, &threads)) return;
   wire::KillOthers request;
   request.worker_pid = worker_ != nullptr ? static_cast<uint64_t>(worker_->pid_in_jail()) : 0;
-  (void)jail_->init->Ask(wire::EncodeMessage(request), {}, kKillDeadline);
+  (void)place_->jail->init->Ask(wire::EncodeMessage(request), {}, kKillDeadline);
 }
 
 }  // namespace cellblock::session

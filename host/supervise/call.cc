@@ -58,7 +58,7 @@ class PythonCall {
     while (!evidence_.done.has_value() && !evidence_.exit.has_value()) CELLBLOCK_RETURN_IF_ERROR(Step());
     if (evidence_.exit.has_value()) pump_.Drain(worker_.output_fd(), worker_.errors_fd());
     evidence_.stop = clock_.stop();
-    return absl::OkStatus();
+    return began_;
   }
 
   Evidence& evidence() { return evidence_; }
@@ -131,6 +131,11 @@ class PythonCall {
 
   // False for anything that our own guest never sends.
   bool Handle(wire::Frame& frame) {
+    if (worker_.is_beginning()) {
+      absl::StatusOr<bool> is_ready = worker_.IsReadyAtLast(frame);
+      began_ = is_ready.status();
+      return is_ready.value_or(false);
+    }
     if (frame.nonce != nonce_) return false;
     switch (frame.type) {
       case wire::FrameType::kDisplay:
@@ -186,6 +191,7 @@ class PythonCall {
   absl::Time brisk_until_ = absl::Now() + sys::kBrisk;
   uint64_t nonce_ = NewNonce();
   Evidence evidence_;
+  absl::Status began_;  // of a worker that was made ahead: why it could not serve this session
   bool output_open_ = true, errors_open_ = true;
   bool broken_ = false;
   int64_t killed_ = 0;

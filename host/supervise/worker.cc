@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -24,6 +25,12 @@ namespace {
 constexpr size_t kReceiveBytes = 64 * 1024;
 constexpr absl::Duration kExitDeadline = absl::Seconds(10);
 constexpr int kKillRoundsMax = 10;
+
+absl::Status FailureIn(const wire::Frame& frame) {
+  CELLBLOCK_ASSIGN_OR_RETURN(wire::WorkerFailed failed, wire::DecodeBody<wire::WorkerFailed>(frame.body));
+  return absl::FailedPreconditionError(absl::StrCat("the worker could not be locked down: ", absl::CHexEscape(failed.step), failed.error_number == 0 ? "" : ": ",
+                                                    failed.error_number == 0 ? "" : std::strerror(static_cast<int>(failed.error_number))));
+}
 
 }  // namespace
 
@@ -76,19 +83,31 @@ absl::Status Worker::WaitReady() {
       if (!received.ok() || items[1].revents != 0) return absl::UnavailableError("the worker ended before it was ready");
       continue;
     }
-    if (frame->type == wire::FrameType::kFailed) {
-      CELLBLOCK_ASSIGN_OR_RETURN(wire::WorkerFailed failed, wire::DecodeBody<wire::WorkerFailed>(frame->body));
-      return absl::FailedPreconditionError(absl::StrCat("the worker could not be locked down: ", absl::CHexEscape(failed.step), failed.error_number == 0 ? "" : ": ",
-                                                        failed.error_number == 0 ? "" : std::strerror(static_cast<int>(failed.error_number))));
-    }
+    if (frame->type == wire::FrameType::kFailed) return FailureIn(*frame);
     if (frame->type != wire::FrameType::kReady) return absl::InternalError("the worker did not say ready");
     CELLBLOCK_ASSIGN_OR_RETURN(wire::WorkerReady ready, wire::DecodeBody<wire::WorkerReady>(frame->body));
     if (ready.report.size() != sizeof(report_)) return absl::InternalError("the worker's report has another size");
     std::memcpy(&report_, ready.report.data(), sizeof(report_));
     pid_in_jail_ = static_cast<pid_t>(ready.pid);
+    lock_down_took_ = absl::Microseconds(static_cast<int64_t>(std::min<uint64_t>(ready.lock_down_microseconds, absl::ToInt64Microseconds(kHelperDeadline))));
     return absl::OkStatus();
   }
   return absl::DeadlineExceededError("the worker was not ready in time");
+}
+
+absl::Status Worker::Begin(const wire::StartSession& start, size_t bundle_bytes_max) {
+  parser_.set_bundle_bytes_max(bundle_bytes_max);
+  is_beginning_ = true;
+  Queue(wire::FrameType::kStart, 0, wire::EncodeBody(start));
+  return Flush();
+}
+
+absl::StatusOr<bool> Worker::IsReadyAtLast(const wire::Frame& frame) {
+  if (!is_beginning_ || frame.nonce != 0) return false;
+  if (frame.type == wire::FrameType::kFailed) return FailureIn(frame);
+  if (frame.type != wire::FrameType::kReady) return false;
+  is_beginning_ = false;
+  return true;
 }
 
 Worker::~Worker() {

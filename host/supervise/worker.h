@@ -49,6 +49,13 @@ class Worker {
   static absl::StatusOr<std::unique_ptr<Worker>> Start(std::shared_ptr<Zygote> zygote, Jail& jail, const WorkerOptions& options);
   ~Worker();  // kills and waits
 
+  // Tells a worker that was made ahead what session it is for, without waiting for its answer: that comes before the first call's frames,
+  // and whoever reads those asks IsReadyAtLast() of it.
+  absl::Status Begin(const wire::StartSession& start, size_t bundle_bytes_max);
+  bool is_beginning() const { return is_beginning_; }
+  // Whether `frame` is that answer, which comes once. kFailedPrecondition: the worker could not begin, and ends.
+  absl::StatusOr<bool> IsReadyAtLast(const wire::Frame& frame);
+
   // Ctrl-C: SIGINT to the worker and its process group, as a terminal would.
   void Interrupt();
   void Kill();
@@ -71,9 +78,12 @@ class Worker {
   int errors_fd() const { return errors_.get(); }
   int pidfd() const { return pidfd_.get(); }
   pid_t pid_in_jail() const { return pid_in_jail_; }
+  uint64_t zygote_data_bytes() const { return zygote_->data_bytes; }
+  bool zygote_lives() const { return !sys::HasEnded(zygote_->pidfd.get()); }
   sys::ProcReader& process() { return *process_; }
   const confine::Report& report() const { return report_; }
   absl::Duration fork_took() const { return fork_took_; }
+  absl::Duration lock_down_took() const { return lock_down_took_; }  // by its own account, before any user code
   int64_t zygote_sharers() const { return zygote_.use_count(); }  // the zygote (for the Host's own hold) and its workers
 
  private:
@@ -86,12 +96,13 @@ class Worker {
   UniqueFd channel_, output_, errors_, pidfd_;
   uint64_t id_ = 0;                // pid in the nest: the zygote's name for it
   pid_t pid_in_jail_ = 0;
+  bool is_beginning_ = false;
   std::optional<sys::ProcReader> process_;
   wire::FrameParser parser_;
   std::string outgoing_;
   std::set<std::pair<pid_t, uint64_t>> killed_;  // by KillAll: number and start, since one that is killed may take long to end
   confine::Report report_;
-  absl::Duration fork_took_;
+  absl::Duration fork_took_, lock_down_took_;
   std::optional<WorkerExit> exit_;
 };
 

@@ -26,6 +26,7 @@ namespace {
 constexpr absl::Duration kRemoveDeadline = absl::Seconds(10);
 constexpr absl::Duration kRemovePause = absl::Milliseconds(2);
 constexpr int64_t kCpuPeriodMicroseconds = 100'000;
+constexpr int kUsualShares = 1024;  // of cpu.shares, whose least is 2 (Documentation/scheduler/sched-design-CFS.rst)
 constexpr char kOwnGroup[] = "/cellblock-supervisor";  // of a delegated v2 group
 constexpr int kAncestorsMax = 16;
 
@@ -198,21 +199,40 @@ absl::StatusOr<std::unique_ptr<Cgroup>> Cgroup::Create(const CgroupParent& paren
     std::string path = absl::StrCat(folder, "/", name);
     if (mkdir(path.c_str(), 0755) != 0) return ErrnoStatus(absl::StrCat("make cgroup ", path));
   }
-  std::string memory = group->PathIn("memory"), pids = group->PathIn("pids"), cpu = group->PathIn("cpu");
-  int64_t quota = kCpuPeriodMicroseconds * limits.cpus;
-  if (parent.version() == 1) {
-    CELLBLOCK_RETURN_IF_ERROR(WriteFile(memory + "/memory.limit_in_bytes", absl::StrCat(limits.memory_bytes)));
-    // Memory and swap together; absent where the kernel does not account swap.
-    (void)WriteFile(memory + "/memory.memsw.limit_in_bytes", absl::StrCat(limits.memory_bytes));
-    if (!parent.FolderOf("cpu").empty()) CELLBLOCK_RETURN_IF_ERROR(WriteFile(cpu + "/cpu.cfs_quota_us", absl::StrCat(quota)));
-  } else {
-    CELLBLOCK_RETURN_IF_ERROR(WriteFile(memory + "/memory.max", absl::StrCat(limits.memory_bytes)));
-    (void)WriteFile(memory + "/memory.swap.max", "0");
-    CELLBLOCK_RETURN_IF_ERROR(WriteFile(cpu + "/cpu.max", absl::StrCat(quota, " ", kCpuPeriodMicroseconds)));
-  }
-  CELLBLOCK_RETURN_IF_ERROR(WriteFile(pids + "/pids.max", absl::StrCat(limits.processes)));
+  CELLBLOCK_RETURN_IF_ERROR(group->SetLimits(limits));
   group->OpenCounters();
   return group;
+}
+
+absl::Status Cgroup::SetLimits(const CgroupLimits& limits) {
+  const bool v1 = parent_.version() == 1;
+  if (limits.memory_bytes != limits_.memory_bytes) {
+    const std::string memory = PathIn("memory");
+    if (v1) {
+      // Memory and swap together must not be below memory alone at any moment; absent where the kernel does not account swap.
+      const std::string with_swap = memory + "/memory.memsw.limit_in_bytes", value = absl::StrCat(limits.memory_bytes);
+      if (limits_.memory_bytes != 0 && limits.memory_bytes > limits_.memory_bytes) (void)WriteFile(with_swap, value);
+      CELLBLOCK_RETURN_IF_ERROR(WriteFile(memory + "/memory.limit_in_bytes", value));
+      (void)WriteFile(with_swap, value);
+    } else {
+      CELLBLOCK_RETURN_IF_ERROR(WriteFile(memory + "/memory.max", absl::StrCat(limits.memory_bytes)));
+      (void)WriteFile(memory + "/memory.swap.max", "0");
+    }
+  }
+  if (limits.cpus != limits_.cpus) {
+    const std::string cpu = PathIn("cpu");
+    const int64_t quota = kCpuPeriodMicroseconds * limits.cpus;
+    if (!v1) CELLBLOCK_RETURN_IF_ERROR(WriteFile(cpu + "/cpu.max", absl::StrCat(quota, " ", kCpuPeriodMicroseconds)));
+    if (v1 && !parent_.FolderOf("cpu").empty()) CELLBLOCK_RETURN_IF_ERROR(WriteFile(cpu + "/cpu.cfs_quota_us", absl::StrCat(quota)));
+  }
+  if (limits.cpu_weight != limits_.cpu_weight) {
+    const std::string cpu = PathIn("cpu");
+    if (!v1) CELLBLOCK_RETURN_IF_ERROR(WriteFile(cpu + "/cpu.weight", absl::StrCat(limits.cpu_weight)));
+    if (v1 && !parent_.FolderOf("cpu").empty()) CELLBLOCK_RETURN_IF_ERROR(WriteFile(cpu + "/cpu.shares", absl::StrCat(std::max(2, limits.cpu_weight * kUsualShares / 100))));
+  }
+  if (limits.processes != limits_.processes) CELLBLOCK_RETURN_IF_ERROR(WriteFile(PathIn("pids") + "/pids.max", absl::StrCat(limits.processes)));
+  limits_ = limits;
+  return absl::OkStatus();
 }
 
 Cgroup::~Cgroup() {

@@ -22,6 +22,8 @@ struct CgroupLimits {
   int64_t memory_bytes = 0;
   int64_t processes = 0;
   int cpus = 0;
+  int cpu_weight = 0;            // 1 – 10,000, of 100 as usual; among the groups of one parent
+  friend bool operator==(const CgroupLimits&, const CgroupLimits&) = default;
 };
 
 // A v2 group that holds processes hands no controllers down (admin-guide/cgroup-v2.rst, "No Internal Process Constraint"). In one that is
@@ -57,6 +59,8 @@ class Cgroup {
   Cgroup(const Cgroup&) = delete;
   Cgroup& operator=(const Cgroup&) = delete;
 
+  // Other limits from now on; writes what has changed. After an error some may have.
+  absl::Status SetLimits(const CgroupLimits& limits);
   // Moves those in that are not in yet, all threads of each. The first move after a while waits for an RCU grace period (about 10 ms).
   absl::Status Attach(const std::vector<pid_t>& pids);
   // v1: descriptors, one for each hierarchy, through which a process of one thread moves itself in by writing "0", and waits for
@@ -81,6 +85,7 @@ class Cgroup {
 
   const CgroupParent& parent_;
   std::string name_;
+  CgroupLimits limits_;  // as written
   UniqueFd memory_peak_, memory_events_, pids_events_, cpu_used_;  // read at every call: kept open
 };
 

@@ -201,6 +201,7 @@ bool ProcReader::ReadShares(Shares* shares) {
   if (rollup.find("Pss_Anon:") == std::string::npos) return false;
   shares->anonymous = KilobytesAfter(rollup, "Pss_Anon:");
   shares->shared_memory = KilobytesAfter(rollup, "Pss_Shmem:");
+  shares->alone = KilobytesAfter(rollup, "Private_Clean:") + KilobytesAfter(rollup, "Private_Dirty:");
   return true;
 }
 

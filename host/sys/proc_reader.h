@@ -52,6 +52,7 @@ class ProcReader {
   struct Shares {
     int64_t anonymous = 0;
     int64_t shared_memory = 0;           // shmem: mapped files of a tmpfs, and memory shared without a name
+    int64_t alone = 0;                   // pages of any kind that no other process has mapped
   };
   bool ReadShares(Shares* shares);
   // Of that shared memory what lies in none of the file systems `devices`; the maps are read one by one, which is dearer still. All of it,

@@ -12,6 +12,7 @@
 
 #include <cerrno>
 #include <string>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -33,6 +34,21 @@ absl::StatusOr<Cloned> CloneProcess(uint64_t namespace_flags) {
   cloned.pid = static_cast<pid_t>(pid);
   if (pid > 0) cloned.pidfd.Reset(pidfd);
   return cloned;
+}
+
+absl::Status SetProcessors(pid_t pid, const std::vector<int32_t>& processors) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (int32_t processor : processors) {
+    if (processor >= 0 && processor < CPU_SETSIZE) CPU_SET(processor, &set);
+  }
+  return sched_setaffinity(pid, sizeof(set), &set) == 0 ? absl::OkStatus() : ErrnoStatus("choose a process's processors");
+}
+
+bool LowerAutogroup(pid_t pid) {
+  constexpr char kNiceness[] = "15";  // a thirtieth of the usual weight
+  const UniqueFd fd(open(absl::StrCat("/proc/", pid, "/autogroup").c_str(), O_WRONLY | O_CLOEXEC));
+  return !fd.valid() || write(fd.get(), kNiceness, sizeof(kNiceness) - 1) >= 0 || errno != EAGAIN;
 }
 
 void FillStandardDescriptors() {

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -24,6 +25,11 @@ absl::StatusOr<UniqueFd> OpenPidFd(pid_t pid);
 absl::Status SendSignal(int pidfd, int signal);   // kNotFound when it has ended
 bool HasEnded(int pidfd);
 absl::Status WaitForExit(int pidfd, int timeout_ms);  // kDeadlineExceeded
+// On which processors it runs from now on; its main thread alone (sched_setaffinity(2)).
+absl::Status SetProcessors(pid_t pid, const std::vector<int32_t>& processors);
+// Lowers the weight of its process session beside others', where the kernel divides processors by sessions first (sched(7), "The autogroup
+// feature"). False: not now, since the kernel lets an ordinary user do so ten times a second; true also where there is no such thing.
+bool LowerAutogroup(pid_t pid);
 // Opens /dev/null at each of the descriptors 0, 1 and 2 that is closed. Else the next socket or file would get that number, and whatever
 // is meant for standard output would be written into it.
 void FillStandardDescriptors();

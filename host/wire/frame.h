@@ -16,11 +16,11 @@ namespace cellblock::wire {
 
 enum class FrameType : uint16_t {
   // supervisor → worker
-  kStart = 1,      // StartSession, once
+  kStart = 1,      // StartSession, before any user code
   kExecute = 2,    // ExecuteCell
   kAck = 3,        // both output pipes were drained after a frame that asked for it
   // worker → supervisor
-  kReady = 16,     // WorkerReady, once, before any user code
+  kReady = 16,     // WorkerReady, to each StartSession
   kFailed = 17,    // WorkerFailed: the lock-down did not hold; the worker ends
   kDisplay = 18,   // GuestOutput
   kUpdate = 19,    // GuestOutput
@@ -49,6 +49,7 @@ class FrameParser {
   // `bundle_bytes_max`: cap on the body of kDisplay, kUpdate, kResult and kExecute frames.
   explicit FrameParser(size_t bundle_bytes_max) : bundle_bytes_max_(bundle_bytes_max) {}
 
+  void set_bundle_bytes_max(size_t bytes) { bundle_bytes_max_ = bytes; }  // of frames whose header has not come yet
   void Append(absl::string_view bytes) { buffer_.append(bytes.data(), bytes.size()); }
   // The next whole frame; nullopt until more bytes come; kInvalidArgument for anything a well-behaved peer never sends.
   absl::StatusOr<std::optional<Frame>> Next();

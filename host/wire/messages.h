@@ -145,6 +145,7 @@ struct ForkWorker {
 
 // ---- supervisor ↔ worker, as frame bodies ----
 
+// Answered by WorkerReady. Once; or twice, for a worker that is made ahead of its session: as its kind needs, then as the session does.
 struct StartSession {
   static constexpr uint64_t kType = 48;
   uint64_t has_seed = 0;
@@ -159,10 +160,15 @@ struct StartSession {
   std::string time_zone;
   std::vector<std::string> environment;  // NAME=value
   std::string network;                   // "off", "rules", or "packages": rules, and an index to install from
+  uint64_t made_ahead = 0;               // another one follows, when the session is known
+  uint64_t open_files = 0;               // these four as in confine::Spec
+  uint64_t file_bytes = 0;
+  uint64_t processes = 0;
+  uint64_t data_bytes = 0;
   template <typename A>
   void Fields(A& a) {
     a(1, has_seed), a(2, seed), a(3, table_width), a(4, table_columns), a(5, figure_dpi), a(6, figure_svg), a(7, cpus), a(8, memory_bytes), a(9, result_bytes),
-        a(10, time_zone), a(11, environment), a(12, network);
+        a(10, time_zone), a(11, environment), a(12, network), a(13, made_ahead), a(14, open_files), a(15, file_bytes), a(16, processes), a(17, data_bytes);
   }
 };
 
@@ -184,9 +190,10 @@ struct WorkerReady {
   static constexpr uint64_t kType = 64;
   uint64_t pid = 0;                    // in the jail
   std::string report;                  // confine::Report, as it is
+  uint64_t lock_down_microseconds = 0; // from its first instruction until it was locked down
   template <typename A>
   void Fields(A& a) {
-    a(1, pid), a(2, report);
+    a(1, pid), a(2, report), a(3, lock_down_microseconds);
   }
 };
 

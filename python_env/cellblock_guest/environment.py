@@ -41,7 +41,15 @@ def prepare():
     os.environ.update(PYTHONPATH=site_packages(), PYTHONIOENCODING="utf-8", MPLBACKEND="agg", PYTHONDONTWRITEBYTECODE="1", PIP_NO_INPUT="1", TERM="dumb", PAGER="cat")
 
 
+def find_place():
+    """In the worker: what follows from the jail that it is in."""
+    _forget_host_name()
+    sys.breakpointhook = _breakpoint
+    sys.argv = [""]
+
+
 def set_up(options):
+    """In the worker: a session's variables. Again, for one that was made ahead of it: writes what differs."""
     given = options.get("environment") or {}
     variables = {"HOME": os.getcwd()}
     cpus = int(options.get("cpus") or 1)
@@ -55,14 +63,11 @@ def set_up(options):
     if options.get("time_zone"):
         variables["TZ"] = options["time_zone"]
     variables.update((str(name), str(value)) for name, value in given.items())
-    for name, value in variables.items():
-        if os.environ.get(name) != value:
-            os.environ[name] = value
-    time.tzset()
-    _forget_host_name()
-    _find_user_folders()
-    sys.breakpointhook = _breakpoint
-    sys.argv = [""]
+    changed = {name: value for name, value in variables.items() if os.environ.get(name) != value}
+    if changed:
+        os.environ.update(changed)
+        time.tzset()
+        _find_user_folders()
 
 
 def _forget_host_name():

@@ -15,14 +15,18 @@ class Session:
         self.emit_function = None
         self.flush = None  # flushes what Python buffers for descriptors 1 and 2; an event comes after the text before it
         self.options = {}
+        self.in_child = False
+        self.in_call = False  # the channel takes events during a call alone; a thread may want to send one at any time
+        self.pid = 0
+        self.forget_calls()
+
+    def forget_calls(self):
+        """No cell has run."""
         self.call = 0
         self.cells_run = 0
         self.called_something = True  # the running cell, or the last one if none runs, may call functions
         self.last_called_something = True  # and the one before
         self.helper_call = 0  # the last in which multiprocessing or joblib started a worker or helper of theirs as a program
-        self.in_child = False
-        self.in_call = False  # the channel takes events during a call alone; a thread may want to send one at any time
-        self.pid = 0
         self.warnings_shown = set()
 
 

@@ -12,24 +12,45 @@ _namespace = _hidden = None  # of the shell, as it was made: its attributes are 
 
 
 def start(emit, options):
-    """Makes this process a session of its own: fresh randomness, streams, environment and an empty namespace."""
-    global _runner, _namespace, _hidden
+    """Makes this process a session of its own: fresh randomness, streams, environment and an empty namespace. A worker that is made ahead
+    of its session is started once more when that is known, with what it asks for."""
+    shell = zygote.shell()
     session.current.emit_function = emit
     session.current.options = dict(options)
-    shell = zygote.shell()
-    reseed.reseed(options.get("seed"))
+    if _runner is None:
+        _set_up(shell, options.get("seed"))
+    elif options.get("seed") is not None:
+        reseed.reseed(options["seed"])
     environment.set_up(options)
+    libraries.apply_options(options)
+    values.apply_options(options)
+    shell.history_manager.dir_hist[:] = [os.getcwd()]
+
+
+def _set_up(shell, seed):
+    """What is the same whoever the session is for."""
+    reseed.reseed(seed)
+    environment.find_place()
     streams.set_up()
     session.watch_forks()
     processes.set_up(shell)
-    libraries.apply_options(options)
-    values.apply_options(options)
     if "" not in sys.path:
         sys.path.insert(0, "")  # modules that were uploaded to the workspace
-    shell.history_manager.dir_hist[:] = [os.getcwd()]
     threading.excepthook = errors.thread_excepthook
-    _runner, _namespace, _hidden = runner.Runner(shell), shell.user_ns, shell.user_ns_hidden
+    _serve(shell)
     interrupts.install()
+
+
+def _serve(shell):
+    global _runner, _namespace, _hidden
+    _runner, _namespace, _hidden = runner.Runner(shell), shell.user_ns, shell.user_ns_hidden
+
+
+def forget_rehearsal():
+    """After a cell that was run to no end but to have run one: as if it had not been."""
+    zygote.forget(zygote.names_at_rest)
+    session.current.forget_calls()
+    _serve(zygote.shell())
 
 
 def run(code, options):

@@ -11,6 +11,7 @@ from . import environment, errors, figures, libraries, magics, own_builtins, pro
 from . import shell as shell_module
 
 _shell = None
+names_at_rest = frozenset()  # in the namespace of a shell that has run nothing
 MODULES_MAX = 256
 
 
@@ -67,7 +68,8 @@ _WARM_UP = (
 
 def warm_up():
     """Throw-away cells, so that sessions find one-off work done: lazy imports, OpenBLAS's buffer, the first chart. Leaves no trace."""
-    before = set(_shell.user_ns)
+    global names_at_rest
+    names_at_rest = frozenset(_shell.user_ns)
     running = runner.Runner(_shell)
     session.current.emit_function, session.current.in_call = _ignore, True
     stdout, stderr = sys.stdout, sys.stderr
@@ -80,19 +82,19 @@ def warm_up():
     finally:
         sys.stdout, sys.stderr = stdout, stderr
         session.current.emit_function, session.current.in_call = None, False
-    _forget(before)
+    forget(names_at_rest)
 
 
 def _ignore(kind, fields):
     pass
 
 
-def _forget(before):
+def forget(names_before):
     """Back to a shell that has run nothing."""
     import linecache
 
     shell = _shell
-    for name in set(shell.user_ns) - before:
+    for name in set(shell.user_ns) - names_before:
         del shell.user_ns[name]
         shell.user_ns_hidden.pop(name, None)
     shell.history_manager.reset()

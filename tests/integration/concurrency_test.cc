@@ -1,9 +1,12 @@
 // Several threads on one Host: sessions side by side, and calls on one session from many. Tests only.
 #include <atomic>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "tests/support/helper_processes.h"
 #include "tests/support/session_fixture.h"
 
 namespace cellblock {
@@ -30,6 +33,38 @@ TEST_F(ConcurrencyTest, SessionsOfEightThreadsDoNotDisturbEachOther) {
       EXPECT_EQ(record.stdout_text, absl::StrCat("call ", k, " of ", i, "\n"));
     }
   });
+}
+
+TEST_F(ConcurrencyTest, TheWeightDividesABusyProcessor) {
+  Policy light, heavy;
+  light.limits.cpu_weight = 20;
+  heavy.limits.cpu_weight = 2000;
+  std::unique_ptr<Session> first = NewSession(light);
+  if (!HasCgroup(*first)) GTEST_SKIP() << "missing: a cgroup this user may write";
+  constexpr char kProcessor[] = "import os; os.sched_getaffinity(0)";
+  const std::string processor = ValueIn(*first, kProcessor);
+  std::vector<std::unique_ptr<Session>> others;  // they go round the processors
+  do {
+    others.push_back(NewSession(heavy));
+  } while (ValueIn(*others.back(), kProcessor) != processor);
+  constexpr char kSpin[] = "import time\nend, used = time.time() + 2, time.process_time()\nwhile time.time() < end: pass\ntime.process_time() - used";
+  double heavy_used = 0;
+  std::thread other([&] { heavy_used = std::atof(ValueIn(*others.back(), kSpin).c_str()); });
+  const double light_used = std::atof(ValueIn(*first, kSpin).c_str());
+  other.join();
+  EXPECT_GT(heavy_used, 2 * light_used) << "of a hundred times the weight";
+}
+
+TEST_F(ConcurrencyTest, WithoutACgroupASessionWeighsLessThanTheSupervisor) {
+  CELLBLOCK_SKIP_BESIDE_A_POOL();
+  Policy policy;
+  policy.isolation.cgroup = Requirement::kOff;
+  Use(policy);
+  const std::vector<pid_t> workers = WorkerProcesses();
+  ASSERT_EQ(workers.size(), 1U);
+  const std::string file = absl::StrCat("/proc/", workers[0], "/autogroup");
+  if (!sys::ReadFile(file, 4096).ok()) GTEST_SKIP() << "missing kernel feature: autogroups";
+  EXPECT_TRUE(Eventually([&] { return absl::StrContains(sys::ReadFile(file, 4096).value_or(""), "nice 15"); })) << sys::ReadFile(file, 4096).value_or("");
 }
 
 TEST_F(ConcurrencyTest, SessionsAreMadeAndEndedFromEightThreads) {

@@ -202,6 +202,7 @@ TEST_F(StatusesTest, LanguagesThatThePolicyForbidsAreRejected) {
 }
 
 TEST_F(StatusesTest, AnEndThatNobodySawIsLost) {
+  CELLBLOCK_SKIP_BESIDE_A_POOL();
   EXPECT_THAT(Run("x = 7"), EndedWell());
   std::vector<pid_t> workers = WorkerProcesses();
   ASSERT_EQ(workers.size(), 1u);

@@ -81,6 +81,7 @@ class WatchingTest(server_test.Fixture):
         self.server = self.start(*arguments)
 
     def test_metrics_are_text_that_prometheus_reads(self):
+        self.restart("--pool", "0")
         self.server.execute(self.server.session(), "1")
         metrics = self.metrics()
         for name, kind in (("cellblock_calls_total", "counter"), ("cellblock_sessions", "gauge"), ("cellblock_call_duration_seconds", "histogram"), ("process_open_fds", "gauge")):
@@ -88,8 +89,16 @@ class WatchingTest(server_test.Fixture):
         for name in metrics.types:
             self.assertRegex(name, r"^(cellblock|process)_[a-z_]+$")
             self.assertEqual(name.endswith("_total"), metrics.types[name] == "counter", name)
-        self.assertEqual(metrics.label_values("cellblock_session_start_step_seconds_count", "step"), {"cgroup", "jail", "workspace", "zygote", "fork", "lock_down"})
+        self.assertEqual(metrics.label_values("cellblock_session_start_step_seconds_count", "step"), {"cgroup", "jail", "workspace", "zygote", "fork", "lock_down", "interpreter"})
         self.wait(lambda: self.metrics()("cellblock_ready") == 1)
+
+    def test_sessions_from_the_pool_are_counted_apart(self):
+        self.wait(lambda: self.metrics()("cellblock_pool_ready") >= 1)
+        self.assertGreater(self.metrics()("cellblock_pool_memory_bytes"), 1 << 20)
+        self.assertEqual(self.server.execute(self.server.session(), "6 * 7")["results"][0]["mime"]["text/plain"], "42")
+        metrics = self.metrics()
+        self.assertEqual(metrics("cellblock_pool_sessions_total", **{"from": "pool"}), 1)
+        self.assertEqual(metrics.label_values("cellblock_session_start_step_seconds_count", "step"), {"hand_out"})
 
     def test_calls_are_counted_by_how_they_ended(self):
         session = self.server.session()

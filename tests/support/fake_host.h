@@ -127,6 +127,7 @@ struct FakeWorld {
   std::vector<Policy> policies;
   std::vector<SessionOptions> sessions;
   std::string variables = "{}";
+  HostUsage usage;
   std::atomic<int> interrupts{0};
   int restarts = 0;
 
@@ -215,6 +216,7 @@ class FakeHost : public Host {
     world_.sessions.push_back(options);
     return std::unique_ptr<Session>(std::make_unique<FakeSession>(world_, policy));
   }
+  HostUsage usage() override { return world_.usage; }
 
  private:
   FakeWorld& world_;

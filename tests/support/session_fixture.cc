@@ -58,10 +58,13 @@ ProcessLine ReadProcess(const char* name) {
 
 }  // namespace
 
+bool SessionsComeFromAPool() { return getenv("CELLBLOCK_TEST_POOL") != nullptr; }
+
 HostOptions TestHostOptions() {
   HostOptions options;
   options.python_environment = FromEnvironment("CELLBLOCK_PYTHON_ENV", CELLBLOCK_TEST_PYTHON_ENV);
   options.libexec_directory = FromEnvironment("CELLBLOCK_LIBEXEC", CELLBLOCK_TEST_LIBEXEC);
+  if (SessionsComeFromAPool()) options.pool.ready_max = 4;
   return options;
 }
 
@@ -89,6 +92,10 @@ Session& SessionTest::Use(const Policy& policy, const SessionOptions& options) {
 }
 
 std::unique_ptr<Session> SessionTest::NewSession(const Policy& policy, const SessionOptions& options) {
+  if (SessionsComeFromAPool() && options.attached.empty() && policy.network.secrets.empty()) {
+    (void)TestHost().CreateSession(policy);  // the first of its kind, which the pool then makes more of
+    Eventually([] { return TestHost().usage().pool.ready > 0; });
+  }
   absl::StatusOr<std::unique_ptr<Session>> session = TestHost().CreateSession(policy, options);
   if (!session.ok()) {
     fprintf(stderr, "no session: %s\n", session.status().ToString().c_str());

@@ -23,8 +23,13 @@ namespace cellblock {
 // How much later than its limit and grace an answer may come: two loaded processors. A hang is far beyond it.
 inline constexpr absl::Duration kSlack = absl::Seconds(6);
 
-// Where the Python environment and the helper programs are: CELLBLOCK_PYTHON_ENV and CELLBLOCK_LIBEXEC, else as configured.
+// Where the Python environment and the helper programs are: CELLBLOCK_PYTHON_ENV and CELLBLOCK_LIBEXEC, else as configured. With
+// CELLBLOCK_TEST_POOL sessions come from a pool wherever they can, so that the same tests hold for those.
 HostOptions TestHostOptions();
+// For tests that count helper processes or descriptors: those of workers made ahead are there too.
+bool SessionsComeFromAPool();
+#define CELLBLOCK_SKIP_BESIDE_A_POOL() \
+  if (SessionsComeFromAPool()) GTEST_SKIP() << "missing: a host without workers made ahead (CELLBLOCK_TEST_POOL)"
 // The test process's own; made at first use, ended after the last test.
 Host& TestHost();
 

@@ -23,6 +23,17 @@
 
 namespace cellblock {
 
+// Workers made ahead of sessions, so that one is handed out and not built (docs/performance.md). Policies share them when they differ only
+// in what can be set late: limits but those of files, seed, time zone, variables, redaction, artifacts, display. A session with attached
+// files is always built, and so is one with secrets.
+struct PoolOptions {
+  int64_t ready_max = 0;            // of all kinds together, 0 – 1,024; 0: none is made ahead
+  int64_t ready_min = 1;            // of each kind that was asked for within the last hour, 0 – ready_max
+  double refills_per_second = 50;   // 0.1 – 10,000: how fast what was taken is made again, beside the sessions' own work
+  absl::Duration age_max = absl::Minutes(10);      // 1 s – 24 h; an older one is made anew
+  int64_t memory_bytes_max = int64_t{512} << 20;   // what those that are ready hold by themselves, together; 1 MiB – 16 TiB
+};
+
 struct HostOptions {
   std::string python_environment;   // folder built by tools/setup/build-python-env; required
   std::string libexec_directory;    // holds cellblock-guest and cellblock-init; empty: beside the running executable
@@ -33,6 +44,7 @@ struct HostOptions {
   size_t sessions_max = 1024;
   // Collected artifacts kept, all sessions together; beyond it the oldest copies are removed (their records then point nowhere).
   int64_t artifact_bytes_max = int64_t{10} << 30;
+  PoolOptions pool;
 };
 
 // A file of the host that a session reads under a name in its workspace, without a copy: read-only, there for the session's whole life,
@@ -80,7 +92,9 @@ struct StartTimings {
   absl::Duration workspace;   // looked at for the first time
   absl::Duration zygote;      // found; started, if it is the first session that needs it
   absl::Duration fork;        // the worker is there
-  absl::Duration lock_down;   // it has locked itself, reseeded its generators and said that it is ready
+  absl::Duration lock_down;   // it has locked itself
+  absl::Duration interpreter; // it has reseeded its generators, taken its settings, and said that it is ready
+  absl::Duration hand_out;    // or it was taken from the pool, and all of the others are nothing
 };
 
 // One live interpreter. Thread-safe: calls queue in order (at most policy.session.queue wait, beyond it kResourceExhausted).
@@ -124,10 +138,19 @@ class Session {
   virtual absl::StatusOr<std::string> PreviewFile(absl::string_view path, int64_t rows) = 0;
 };
 
+struct PoolUsage {
+  int64_t ready = 0;                // now
+  int64_t wanted = 0;               // as the demand is
+  int64_t memory_bytes = 0;         // that those hold by themselves
+  int64_t handed_out = 0, built = 0;   // sessions since the start, of those that the pool could serve: it had one, or had none
+  int64_t made = 0, discarded = 0;  // workers made ahead, and those of them that no session got: too old, too many, or ended
+};
+
 struct HostUsage {
   int64_t zygotes = 0;              // live template interpreters, one for each environment, root and preload list in use
   bool has_cgroups = false;         // else memory is watched
   bool alive = true;                // false: the process that makes jails was ended, and every session with it; another Host is needed
+  PoolUsage pool;
 };
 
 // Thread-safe. One per process is enough.

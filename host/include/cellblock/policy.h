@@ -34,6 +34,7 @@ struct Limits {
   absl::Duration wall_grace = absl::Seconds(2);       // between the interrupt and the kill; 0 – 60 s
   std::optional<absl::Duration> cpu;                  // CPU time of one call, all processes; 100 ms – 24 h; none: wall alone
   int cpus = 1;                                       // affinity, BLAS and joblib threads, cgroup quota; 1 – 1024
+  int cpu_weight = 100;                               // share of busy CPUs beside other sessions', where a cgroup keeps it; 1 – 10,000
   int64_t memory_bytes = int64_t{2} << 30;            // resident memory of all the session's processes and its tmpfs; 64 MiB – 16 TiB
   int64_t processes = 128;                            // processes and threads together; 1 – 32768
   int64_t open_files = 1024;                          // per process; 16 – 1048576

@@ -142,6 +142,30 @@ TEST_F(StrictDoctorTest, FindsASessionThatDoesNotAnswer) {
   EXPECT_THAT(out_.text(), HasSubstr("session: its first call did not end well: ended by signal 31"));
 }
 
+TEST_F(StrictDoctorTest, MeasuresWhatASessionCosts) {
+  world_.usage.pool.ready = 1;
+  options_ = {.bench = true};
+  EXPECT_EQ(DoctorCommand(options_, context_), kExitOk);
+  EXPECT_THAT(out_.text(), AllOf(HasSubstr("session, built"), HasSubstr("fork of the interpreter"), HasSubstr("a later cell"), HasSubstr("can be kept")));
+  ASSERT_EQ(world_.hosts.size(), 2u);
+  EXPECT_EQ(world_.hosts[0].pool.ready_max, 0);
+  EXPECT_GT(world_.hosts[1].pool.ready_max, 0);
+}
+
+TEST_F(StrictDoctorTest, MeasuresInJsonToo) {
+  world_.usage.pool.ready = 1;
+  options_ = {.json = true, .bench = true};
+  EXPECT_EQ(DoctorCommand(options_, context_), kExitOk);
+  EXPECT_THAT(out_.text(), AllOf(HasSubstr(R"("bench":[{"name":"first session)"), HasSubstr(R"("median_ms":)")));
+}
+
+TEST_F(StrictDoctorTest, CannotMeasureWhatDoesNotRun) {
+  world_.scripts["1+1"] = [](Playback& play, FakeSession&) { return play.Status(CallStatus::kKilled, "ended by signal 31").Gone(); };
+  options_ = {.bench = true};
+  EXPECT_EQ(DoctorCommand(options_, context_), kExitHost);
+  EXPECT_THAT(out_.text(), AllOf(HasSubstr("bench: a cell did not end well: ended by signal 31"), Not(HasSubstr("session, built"))));
+}
+
 class SessionWithoutSeccomp : public FakeSession {
  public:
   using FakeSession::FakeSession;

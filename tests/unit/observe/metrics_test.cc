@@ -46,9 +46,11 @@ TEST(MetricsTest, ShowsTheMomentOfAsking) {
   now.load.memory_bytes = int64_t{3} << 30;
   now.load.calls_waiting = 7;
   now.zygotes = 1;
+  now.pool = {.ready = 4, .wanted = 5, .memory_bytes = 1 << 20, .handed_out = 6, .built = 7, .made = 8, .discarded = 9};
   now.ready = true;
   const std::string text = metrics.Text();
-  for (const char* line : {"cellblock_sessions{state=\"busy\"} 2\n", "cellblock_sessions_memory_bytes 3221225472\n", "cellblock_calls_queued 7\n", "cellblock_zygotes 1\n", "cellblock_ready 1\n"}) {
+  for (const char* line : {"cellblock_sessions{state=\"busy\"} 2\n", "cellblock_sessions_memory_bytes 3221225472\n", "cellblock_calls_queued 7\n", "cellblock_zygotes 1\n", "cellblock_pool_ready 4\n", "cellblock_pool_wanted 5\n", "cellblock_pool_memory_bytes 1048576\n", "cellblock_pool_sessions_total{from=\"pool\"} 6\n",
+                           "cellblock_pool_sessions_total{from=\"built\"} 7\n", "cellblock_pool_made_total 8\n", "cellblock_pool_discarded_total 9\n", "cellblock_ready 1\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
   for (const char* family : {"process_resident_memory_bytes ", "process_open_fds ", "process_threads "}) {
@@ -96,7 +98,7 @@ TEST(MetricsTest, CountsSessionsByCauseWithTheStepsOfTheirStart) {
   metrics.SessionEnded({}, "expired", service::EndCause::kLifeOver, "its life of 1h (session.life) was over");
   const std::string text = metrics.Text();
   for (const char* line : {"cellblock_sessions_created_total 1", "cellblock_sessions_closed_total{cause=\"life_over\"} 1", "cellblock_session_start_seconds_count 1",
-                           "cellblock_session_start_step_seconds_sum{step=\"jail\"} 0.004", "cellblock_session_start_step_seconds_count{step=\"lock_down\"} 1"}) {
+                           "cellblock_session_start_step_seconds_sum{step=\"jail\"} 0.004", "cellblock_session_start_step_seconds_count{step=\"lock_down\"} 1", "cellblock_session_start_step_seconds_count{step=\"interpreter\"} 1"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
 }
@@ -110,7 +112,7 @@ TEST(MetricsTest, CountsRefusalsByCodeAndThoseThatCameTooMany) {
                            "cellblock_rejected_total{reason=\"queue_full\"} 1"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
-  EXPECT_EQ(CountLines(text, "cellblock_rejected_total{"), 3u);
+  EXPECT_EQ(CountLines(text, "cellblock_rejected_total{"), 4u);
 }
 
 TEST(MetricsTest, CountsFilesAndTheirBytes) {

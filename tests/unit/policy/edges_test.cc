@@ -31,6 +31,7 @@ const std::map<std::string, Edge>& Edges() {
       {"limits.wall_grace", {"", "0s", "60s", "60001ms"}},
       {"limits.cpu", {"99ms", "100ms", "24h", "86400001ms"}},
       {"limits.cpus", {"0", "1", "1024", "1025"}},
+      {"limits.cpu_weight", {"0", "1", "10000", "10001"}},
       {"limits.memory", {"67108863", "64MiB", "16TiB", "17592186044417"}},
       {"limits.processes", {"0", "1", "32768", "32769"}},
       {"limits.open_files", {"15", "16", "1048576", "1048577"}},

@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
     Types, RefusalTest,
     ::testing::Values(
         Refusal{"limits: 5\n",
-                "p.yaml:1:9: limits: takes keys below it (wall, wall_grace, cpu, cpus, memory, processes, open_files, workspace, "
+                "p.yaml:1:9: limits: takes keys below it (wall, wall_grace, cpu, cpus, cpu_weight, memory, processes, open_files, workspace, "
                 "workspace_files, tmp, "
                 "shm, file_size, output, result_size, results, code_size), not one text"},
         Refusal{"session: [idle]\n", "p.yaml:1:10: session: takes keys below it (idle, life, queue), not a list"},

@@ -22,7 +22,7 @@ using ::testing::StartsWith;
 
 TEST(PrintPolicyTest, PrintsEveryKeyOnceUnderItsGroup) {
   std::string text = PrintPolicy(Policy{});
-  EXPECT_THAT(text, StartsWith("name: default\nlimits:\n  wall: 2min\n  wall_grace: 2s\n  cpu: none\n  cpus: 1\n  memory: 2GiB\n"));
+  EXPECT_THAT(text, StartsWith("name: default\nlimits:\n  wall: 2min\n  wall_grace: 2s\n  cpu: none\n  cpus: 1\n  cpu_weight: 100\n  memory: 2GiB\n"));
   EXPECT_THAT(text, HasSubstr("artifacts:\n  include:\n    - \"**\"\n  exclude:\n    - \".*\"\n"));
   EXPECT_THAT(text, HasSubstr("files:\n  root: none\n  mounts: []\n"));
   EXPECT_THAT(text, HasSubstr("environment: {}\nredact: []\nnetwork: off\nkeep_processes: false\n"));
@@ -101,7 +101,7 @@ std::vector<std::function<void(Policy&)>> ChangesOfEveryField() {
   auto next = [](auto& n) { ++n; };
   auto longer = [](absl::Duration& d) { d += absl::Seconds(1); };
   auto flip = [](bool& b) { b = !b; };
-#define LIMITS a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, q
+#define LIMITS a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, q, r
   CHANGE(LIMITS, limits, 0, longer);
   CHANGE(LIMITS, limits, 1, longer);
   CHANGE(LIMITS, limits, 2, [](auto& v) { v = absl::Seconds(9); });
@@ -118,6 +118,7 @@ std::vector<std::function<void(Policy&)>> ChangesOfEveryField() {
   CHANGE(LIMITS, limits, 13, next);
   CHANGE(LIMITS, limits, 14, next);
   CHANGE(LIMITS, limits, 15, next);
+  CHANGE(LIMITS, limits, 16, next);
 #undef LIMITS
 #define SESSION a, b, c
   CHANGE(SESSION, session, 0, longer);

@@ -26,6 +26,20 @@ TEST_F(SessionsTest, ATokenHoldsAsManyAsItMayAndLeavesTheOthersTheirs) {
   EXPECT_THAT(service().CreateSession(By(ben_), {}), IsOk());
 }
 
+TEST_F(SessionsTest, NoneIsMadeWhileTheMachineIsShortOfMemory) {
+  options_.memory_spare_bytes = int64_t{1} << 60;  // no machine has as much
+  EXPECT_THAT(service().CreateSession(By(anna_), {}), IsOk()) << "nobody has looked yet";
+  service().Sweep(absl::Now());
+  EXPECT_THAT(service().CreateSession(By(anna_), {}), AllOf(HasCode("memory_short"), StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("spare_memory")), MayBeTriedAfter(absl::Seconds(10))));
+  EXPECT_EQ(world_.sessions, 1);
+}
+
+TEST_F(SessionsTest, SpareMemoryThatIsThereKeepsNobodyOut) {
+  options_.memory_spare_bytes = 1;
+  service().Sweep(absl::Now());
+  EXPECT_THAT(service().CreateSession(By(anna_), {}), IsOk());
+}
+
 TEST_F(SessionsTest, OneThatCannotBeMadeGivesItsPlaceBack) {
   options_.sessions_max = 1;
   world_.session_status = absl::FailedPreconditionError("this machine has no user namespaces");
