@@ -7,6 +7,7 @@ What is compared with the library is measured in rounds, the library's figure ju
 client is as thin as Python allows, a socket and two system calls a request; `healthz` shows what it and the connection cost alone.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -21,6 +22,7 @@ import time
 
 ROUNDS = 7
 IDLE_SESSIONS = 1000
+HAND_OUTS = 300
 CROWD, CROWD_SESSIONS = 200, 64
 POLICY = "name: crowd\nlimits: {workspace: 16MiB, tmp: 16MiB, shm: 16MiB}\nsession: {queue: 16}\n"
 
@@ -93,10 +95,15 @@ def library(bench, name, iterations):
     return json.loads(done.stdout)["benchmarks"][0]["median_us"] * 1e-6
 
 
+def metric(connection, name):
+    """The sum of what the server's metrics say of it."""
+    _, text = connection.send(connection.request("GET", "/metrics"))
+    return sum(float(line.split()[-1]) for line in text.decode().splitlines() if line.startswith(name))
+
+
 def own_steps(connection):
     """Seconds that sessions' own steps have taken so far, which are the library's: namespaces, fork, lock-down."""
-    _, text = connection.send(connection.request("GET", "/metrics"))
-    return sum(float(line.split()[-1]) for line in text.decode().splitlines() if line.startswith("cellblock_session_start_step_seconds_sum"))
+    return metric(connection, "cellblock_session_start_step_seconds_sum")
 
 
 def against_library(connection, bench):
@@ -158,20 +165,44 @@ def crowd(port, token, seconds):
     return all_laps, problems
 
 
-def main():
-    program, bench, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3]) if len(sys.argv) > 3 else 60
+@contextlib.contextmanager
+def serving(program, pool):
+    """The port and the token of a server; `pool`: how many workers it may make ahead."""
     state = tempfile.mkdtemp(prefix="cellblock-perf-")
     pathlib.Path(state, "crowd.yaml").write_text(POLICY)
     pathlib.Path(state, "default.yaml").write_text("name: default\n")
-    command = [program, "serve", "--listen", "127.0.0.1:0", "--state", f"{state}/state", "--policies", state, "--sessions", str(IDLE_SESSIONS + 100)]
+    command = [program, "serve", "--listen", "127.0.0.1:0", "--state", f"{state}/state", "--policies", state, "--sessions", str(IDLE_SESSIONS + 100), "--pool", str(pool)]
     with open(f"{state}/log", "w") as log:
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
     try:
         line = server.stdout.readline()
         if "serves on" not in line:
             raise RuntimeError(line + pathlib.Path(state, "log").read_text())
-        port = int(line.split()[-1].rstrip("/").rsplit(":", 1)[1])
-        token = pathlib.Path(state, "state/token").read_text().strip()
+        yield int(line.split()[-1].rstrip("/").rsplit(":", 1)[1]), pathlib.Path(state, "state/token").read_text().strip()
+    finally:
+        server.terminate()
+        server.wait(60)
+        shutil.rmtree(state, ignore_errors=True)
+
+
+def handed_out(program):
+    """Seconds of sessions from the pool with their first cell, asked for one at a time."""
+    times = []
+    with serving(program, 16) as (port, token):
+        connection = Connection(port, token)
+        for _ in range(HAND_OUTS):
+            while metric(connection, "cellblock_pool_ready") < 1:
+                time.sleep(0.01)
+            time.sleep(0.02)  # until it is quiet
+            times += create_laps(connection, 1, True)
+        if metric(connection, 'cellblock_pool_sessions_total{from="pool"}') < HAND_OUTS:
+            raise RuntimeError("not every session came from the pool")
+    return times
+
+
+def main():
+    program, bench, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3]) if len(sys.argv) > 3 else 60
+    with serving(program, 0) as (port, token):
         connection = Connection(port, token)
         rows = []
 
@@ -195,12 +226,11 @@ def main():
         row(f"{CROWD} clients on {CROWD_SESSIONS} sessions, median", statistics.median(crowd_laps))
         row(f"{CROWD} clients on {CROWD_SESSIONS} sessions, 99th of 100", sorted(crowd_laps)[int(len(crowd_laps) * 0.99)])
         row(f"{CROWD} clients on {CROWD_SESSIONS} sessions, errors", len(problems), "")
-        print(json.dumps({"rows": rows, "problems": problems[:10]}))
-        return 1 if problems else 0
-    finally:
-        server.terminate()
-        server.wait(60)
-        shutil.rmtree(state, ignore_errors=True)
+    times = handed_out(program)
+    row("HandedOutSessionWithItsFirstCell", statistics.median(times))
+    row("HandedOutSessionWithItsFirstCell, 99th of 100", sorted(times)[int(len(times) * 0.99)])
+    print(json.dumps({"rows": rows, "problems": problems[:10]}))
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

@@ -5,10 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <fstream>
-#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,28 +17,28 @@
 #include "sys/proc_reader.h"
 #include "sys/process.h"
 #include "sys/sockets.h"
+#include "tests/perf/bench_support.h"
 
 namespace {
 
-constexpr char kPandas[] =
-    "import pandas as pd, numpy as np\n"
-    "pd.DataFrame({'a': np.arange(1000), 'c': list('abcd') * 250}).groupby('c').a.mean().sum()";
-constexpr char kChart[] = "import matplotlib.pyplot as plt\nplt.plot([1, 2, 3]); plt.title('t'); plt.show()";
+using namespace cellblock::perf;
+
+std::unique_ptr<cellblock::Host> Warm(int64_t ready) {
+  std::unique_ptr<cellblock::Host> host = MakeHost(ready);
+  (void)MakeSession(*host);
+  return host;
+}
 
 cellblock::Host& TheHost() {
-  static std::unique_ptr<cellblock::Host> host = [] {
-    cellblock::HostOptions options;
-    const char* environment = std::getenv("CELLBLOCK_PYTHON_ENV");
-    options.python_environment = environment != nullptr ? environment : CELLBLOCK_DEFAULT_PYTHON_ENV;
-    options.libexec_directory = CELLBLOCK_LIBEXEC;
-    auto made = cellblock::Host::Create(options);
-    if (!made.ok()) {
-      std::cerr << made.status() << "\n";
-      std::exit(4);
-    }
-    if (auto first = (*made)->CreateSession(cellblock::Policy{}); !first.ok()) std::exit((std::cerr << first.status() << "\n", 4));
-    return *std::move(made);
-  }();
+  static const std::unique_ptr<cellblock::Host> host = Warm(0);
+  return *host;
+}
+
+constexpr int64_t kReady = 16;
+
+// With workers made ahead; it makes none while nobody takes any.
+cellblock::Host& TheHostWithPool() {
+  static const std::unique_ptr<cellblock::Host> host = Warm(kReady);
   return *host;
 }
 
@@ -83,62 +81,85 @@ int64_t Iterations(int64_t usual) {
   return asked == nullptr ? usual : std::max<int64_t>(1, std::atoll(asked));
 }
 
-// Each lap by itself: a mean hides what most calls cost behind the machine's worst moments.
-class Laps {
- public:
-  void Add(std::chrono::steady_clock::time_point start) { microseconds_.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count()); }
-  void Report(benchmark::State& state) {
-    if (microseconds_.empty()) return;
-    std::sort(microseconds_.begin(), microseconds_.end());
-    auto at = [this](double part) { return microseconds_[static_cast<size_t>(part * static_cast<double>(microseconds_.size() - 1))]; };
-    state.counters["min_us"] = at(0), state.counters["median_us"] = at(0.5), state.counters["p99_us"] = at(0.99);
-  }
-
- private:
-  std::vector<double> microseconds_;
-};
+void Report(Laps& laps, benchmark::State& state) {
+  if (laps.size() == 0) return;
+  state.counters["min_us"] = laps.At(0) * 1e6, state.counters["median_us"] = laps.At(0.5) * 1e6, state.counters["p99_us"] = laps.At(0.99) * 1e6;
+}
 
 void BM_NewSession(benchmark::State& state) {
   Laps laps;
   for (auto _ : state) {
-    auto start = std::chrono::steady_clock::now();
+    const StopWatch watch;
     auto session = TheHost().CreateSession(cellblock::Policy{});
     if (!session.ok()) return state.SkipWithError(std::string(session.status().message()).c_str());
-    laps.Add(start);
+    laps.Add(watch.seconds());
     state.PauseTiming();
     session->reset();
     state.ResumeTiming();
   }
-  laps.Report(state);
+  Report(laps, state);
 }
 BENCHMARK(BM_NewSession)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(Iterations(200));
 
 void BM_NewSessionWithItsFirstCell(benchmark::State& state) {
   Laps laps;
   for (auto _ : state) {
-    auto start = std::chrono::steady_clock::now();
+    const StopWatch watch;
     auto session = TheHost().CreateSession(cellblock::Policy{});
     if (!session.ok()) return state.SkipWithError(std::string(session.status().message()).c_str());
     Run(**session, "1+1", state);
-    laps.Add(start);
+    laps.Add(watch.seconds());
     state.PauseTiming();
     session->reset();
     state.ResumeTiming();
   }
-  laps.Report(state);
+  Report(laps, state);
 }
 BENCHMARK(BM_NewSessionWithItsFirstCell)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(Iterations(200));
+
+// One after another, each when the pool is full again: what a caller meets who comes now and then.
+void BM_HandedOutSessionWithItsFirstCell(benchmark::State& state) {
+  Laps laps;
+  for (auto _ : state) {
+    state.PauseTiming();
+    while (TheHostWithPool().usage().pool.ready < kReady) usleep(1000);
+    state.ResumeTiming();
+    const StopWatch watch;
+    auto session = TheHostWithPool().CreateSession(cellblock::Policy{});
+    if (!session.ok()) return state.SkipWithError(std::string(session.status().message()).c_str());
+    Run(**session, "1+1", state);
+    laps.Add(watch.seconds());
+    state.PauseTiming();
+    if ((*session)->start_timings().hand_out == absl::ZeroDuration()) state.SkipWithError("it did not come from the pool");
+    session->reset();
+    state.ResumeTiming();
+  }
+  Report(laps, state);
+}
+BENCHMARK(BM_HandedOutSessionWithItsFirstCell)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(Iterations(200));
+
+// As fast as one caller can: a session, its cell, its end. With a pool, what it makes ahead competes with what it hands out.
+void BM_SessionsOneAfterAnother(benchmark::State& state, cellblock::Host& (*host)()) {
+  host();
+  for (auto _ : state) {
+    auto session = host().CreateSession(cellblock::Policy{});
+    if (!session.ok()) return state.SkipWithError(std::string(session.status().message()).c_str());
+    Run(**session, "1+1", state);
+  }
+}
+BENCHMARK_CAPTURE(BM_SessionsOneAfterAnother, Built, TheHost)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(Iterations(300));
+BENCHMARK_CAPTURE(BM_SessionsOneAfterAnother, FromThePool, TheHostWithPool)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(Iterations(300));
 
 void BM_Cell(benchmark::State& state, const char* code) {
   auto session = TheHost().CreateSession(cellblock::Policy{});
   if (!session.ok()) return state.SkipWithError("no session");
   Laps laps;
   for (auto _ : state) {
-    auto start = std::chrono::steady_clock::now();
+    const StopWatch watch;
     Run(**session, code, state);
-    laps.Add(start);
+    laps.Add(watch.seconds());
   }
-  laps.Report(state);
+  Report(laps, state);
 }
 BENCHMARK_CAPTURE(BM_Cell, OnePlusOne, "1+1")->Unit(benchmark::kMicrosecond)->UseRealTime()->Iterations(Iterations(5000));
 BENCHMARK_CAPTURE(BM_Cell, PandasGroupBy, kPandas)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(50);
@@ -149,17 +170,18 @@ void BM_FirstChartOfASession(benchmark::State& state) {
   for (auto _ : state) {
     auto session = TheHost().CreateSession(cellblock::Policy{});
     if (!session.ok()) return state.SkipWithError("no session");
-    auto start = std::chrono::steady_clock::now();
+    const StopWatch watch;
     Run(**session, kChart, state);
-    laps.Add(start);
+    laps.Add(watch.seconds());
   }
-  laps.Report(state);
+  Report(laps, state);
 }
 BENCHMARK(BM_FirstChartOfASession)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(10);
 
 // Private memory of every process three pid namespaces deep: the workers (this process, the nest's, the jail's).
-void AddWorkerMemory(std::vector<double>& kilobytes) {
+void AddWorkerMemory(const std::vector<pid_t>& others, std::vector<double>& kilobytes) {
   for (pid_t pid : cellblock::sys::Descendants({getpid()})) {
+    if (std::find(others.begin(), others.end(), pid) != others.end()) continue;
     std::string folder = "/proc/" + std::to_string(pid);
     std::ifstream status(folder + "/status"), rollup(folder + "/smaps_rollup");
     std::string line, name;
@@ -178,6 +200,7 @@ void AddWorkerMemory(std::vector<double>& kilobytes) {
 }
 
 void BM_IdleSessionAfterItsFirstCell(benchmark::State& state) {
+  const std::vector<pid_t> others = cellblock::sys::Descendants({getpid()});
   std::vector<std::unique_ptr<cellblock::Session>> sessions;
   for (auto _ : state) {
     auto session = TheHost().CreateSession(cellblock::Policy{});
@@ -186,7 +209,7 @@ void BM_IdleSessionAfterItsFirstCell(benchmark::State& state) {
     sessions.push_back(*std::move(session));
   }
   std::vector<double> kilobytes;
-  AddWorkerMemory(kilobytes);
+  AddWorkerMemory(others, kilobytes);
   std::sort(kilobytes.begin(), kilobytes.end());
   if (!kilobytes.empty()) state.counters["private_kb"] = kilobytes[kilobytes.size() / 2];
 }
