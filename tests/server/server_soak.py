@@ -144,15 +144,15 @@ def held(server, state):
     for line in pathlib.Path("/proc/mounts").read_text().splitlines():
         where, kind = line.split()[1:3]
         if kind in ("cgroup", "cgroup2"):
-            groups |= {os.path.realpath(folder) for folder, _, _ in os.walk(where) if "/cellblock" in folder and "/s-" in folder}
+            groups |= {os.path.realpath(folder) for folder, _, _ in os.walk(where) if "/cellblock" in folder and ("/s-" in folder or "/r-" in folder)}
     counts = {"descriptors": len(os.listdir(f"/proc/{server.process.pid}/fd")), "processes": len(processes), "mounts": mounts, "cgroups": len(groups),
               "uploads on their way": len(list(pathlib.Path(state).rglob("incoming/*"))), "private memory in KiB": memory["Private_Dirty"] + memory["Private_Clean"]}
     return counts
 
 
 def settled(server, state, wanted=None):
-    """Once nothing ends any more (or what is held is what is wanted)."""
-    end, before = time.monotonic() + 60, None
+    """Once nothing ends any more (or what is held is what is wanted). Workers made ahead become fewer within a minute after the demand."""
+    end, before = time.monotonic() + 150, None
     while True:
         now = held(server, state)
         still = {name: count for name, count in now.items() if "memory" not in name}
