@@ -383,11 +383,12 @@ class ServerTest(Fixture):
     def test_a_poll_says_that_it_shows_the_first_events_alone(self):
         session = self.server.session()
         large = "class Large:\n    def _repr_html_(self): return 'x' * 1_500_000\n"
-        code = large + "import time\nfor i in range(8): display(Large())\nprint('last', flush=True)\ntime.sleep(600)"
+        code = large + "import time\nfor i in range(8): display(Large())\nprint('last', flush=True)\nopen('printed', 'w').close()\ntime.sleep(600)"
         answer, body = self.server.ask("POST", f"/v1/sessions/{session}/execute", {"code": code, "detach": True})
         poll = lambda: self.server.ask("GET", answer.headers["Location"])[1]
         self.wait(lambda: poll()["events_truncated"])
         self.assertTrue(poll()["events"])
+        self.wait(lambda: self.server.ask("GET", f"/v1/sessions/{session}/files/printed")[0].status == 200)
         self.server.ask("POST", f"/v1/executions/{body['execution_id']}/interrupt", "{}")
         self.wait(lambda: poll()["status"] == "interrupted")
         self.assertIn("last", poll()["stdout"])
