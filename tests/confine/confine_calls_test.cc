@@ -173,7 +173,8 @@ const Case kCases[] = {
     {"chown", [] { return static_cast<long>(chown(Work("file").c_str(), static_cast<uid_t>(-1), static_cast<gid_t>(-1))); }, EPERM},
     {"setxattr", [] { return static_cast<long>(setxattr(OwnFile().c_str(), "user.cellblock", "x", 1, 0)); }, ENOTSUP},
     {"sched_setaffinity", SameAffinity, EPERM},
-    {"setpriority_of_a_user", [] { return syscall(SYS_setpriority, PRIO_USER, 0, 0); }, EPERM},
+    // Of nobody: of itself it would be told of each of its user's processes, some of which may be nicer, and change the others.
+    {"setpriority_of_a_user", [] { return syscall(SYS_setpriority, PRIO_USER, 4'000'000'000U, 0); }, EPERM, ESRCH, ESRCH},
     {"sethostname", [] { return syscall(SYS_sethostname, "cellblock", 9); }, EPERM},
     {"syslog", [] { return syscall(SYS_syslog, 10 /* size of the buffer */, nullptr, 0); }, EPERM, 0, kRootOnly},
     {"adjtimex", ReadClock, EPERM},
