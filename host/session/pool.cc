@@ -1,8 +1,6 @@
 // See pool.h.
 #include "session/pool.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -22,9 +20,8 @@ namespace {
 
 constexpr int64_t kReadyMax = 1024;
 constexpr absl::Duration kLookEvery = absl::Seconds(1);
-constexpr absl::Duration kHeadStart = absl::Milliseconds(5);   // of the session that was just handed out, over making another
+constexpr absl::Duration kHeadStart = absl::Milliseconds(5);   // of whoever has just asked, over making another
 constexpr absl::Duration kAfterFailure = absl::Seconds(5);
-constexpr int kNiceness = 10;
 // Of the machine's memory: with less than this available none is made ahead, and what is ready gives its memory back.
 constexpr int64_t kSpareFraction = 20;
 
@@ -130,9 +127,16 @@ std::unique_ptr<Ready> Pool::Take(const Policy& policy) {
     ended.push_back(std::move(taken));
   }
   ++(taken != nullptr ? usage_.handed_out : usage_.built);
-  kind.demand.Asked(taken != nullptr ? static_cast<int64_t>(kind.ready.size()) : -1, absl::Now());
+  asked_at_ = absl::Now();
+  kind.demand.Asked(taken != nullptr ? static_cast<int64_t>(kind.ready.size()) : -1, asked_at_);
   changed_.notify_one();
   return taken;
+}
+
+void Pool::CountBuilding(int64_t change) {
+  Lock lock(mutex_);
+  building_ += change;
+  if (change < 0) changed_.notify_one();
 }
 
 // Moved to the front; a new one in the place of the last when there are as many as may be.
@@ -241,8 +245,8 @@ void Pool::MakeOne(const Policy& key, const Policy& policy, Lock& lock, Ended& e
 }
 
 void Pool::Loop() {
-  setpriority(PRIO_PROCESS, 0, kNiceness);  // of this thread alone (setpriority(2), "C library/kernel differences")
   const std::chrono::microseconds pause = absl::ToChronoMicroseconds(absl::Seconds(1) / options_.refills_per_second);
+  const int64_t processors = std::max(1U, std::thread::hardware_concurrency());
   const auto is_over = [this] { return stop_; };
   absl::Time looked_at = absl::InfinitePast();
   Lock lock(mutex_);
@@ -257,7 +261,8 @@ void Pool::Loop() {
       looked_at = now;
     }
     if (is_short) std::for_each(kinds_.begin(), kinds_.end(), [&](Kind& kind) { LetGo(kind, ended); });
-    Kind* next = is_short ? nullptr : NextToFill(now, ended);
+    const bool is_busy = now - asked_at_ < kHeadStart || building_ >= processors;
+    Kind* next = is_short || is_busy ? nullptr : NextToFill(now, ended);
     const bool fills = next != nullptr;
     if (fills) MakeOne(Policy(next->key), Policy(next->policy), lock, ended);
     if (!ended.empty()) {
@@ -265,10 +270,10 @@ void Pool::Loop() {
       ended.clear();
       lock.lock();
     }
-    if (fills) {
-      changed_.wait_for(lock, pause, is_over);
-    } else if (!stop_ && changed_.wait_for(lock, absl::ToChronoMilliseconds(kLookEvery)) == std::cv_status::no_timeout) {
-      changed_.wait_for(lock, absl::ToChronoMilliseconds(kHeadStart), is_over);
+    if (fills || is_busy) {
+      changed_.wait_for(lock, fills ? pause : absl::ToChronoMicroseconds(kHeadStart), is_over);
+    } else if (!stop_) {
+      changed_.wait_for(lock, absl::ToChronoMilliseconds(kLookEvery));
     }
   }
 }

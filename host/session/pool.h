@@ -74,6 +74,18 @@ class Pool {
   std::unique_ptr<Ready> Take(const Policy& policy);
   PoolUsage usage() const;
 
+  // While one is there, a session is being built because none was ready. As many as there are processors, and none is made ahead.
+  class Building {
+   public:
+    explicit Building(Pool& pool) : pool_(pool) { pool_.CountBuilding(1); }
+    ~Building() { pool_.CountBuilding(-1); }
+    Building(const Building&) = delete;
+    Building& operator=(const Building&) = delete;
+
+   private:
+    Pool& pool_;
+  };
+
  private:
   struct Kind {
     Policy key;
@@ -85,6 +97,7 @@ class Pool {
   using Lock = std::unique_lock<std::mutex>;
   using Ended = std::vector<std::unique_ptr<Ready>>;
 
+  void CountBuilding(int64_t change);
   void Loop();
   Kind& FindKind(const Policy& policy, Ended& ended);
   Kind* NextToFill(absl::Time now, Ended& ended);
@@ -100,6 +113,8 @@ class Pool {
   std::condition_variable changed_;
   std::list<Kind> kinds_;                     // the last asked for first
   bool stop_ = false;
+  int64_t building_ = 0;
+  absl::Time asked_at_ = absl::InfinitePast();  // by anybody
   PoolUsage usage_;                           // its counters
   int64_t usual_bytes_ = 0;                   // the most that one has cost yet
   std::thread thread_;                        // where ready_max is above 0

@@ -60,6 +60,7 @@ absl::Status SessionImpl::Start() {
   if (ready != nullptr && TakeOver(std::move(ready)).ok()) {
     timings_.hand_out = laps.Next();
   } else {
+    const Pool::Building building(host_->pool());
     CELLBLOCK_RETURN_IF_ERROR(Build());
   }
   host_->watch().Add(this);

@@ -40,7 +40,7 @@ TEST_F(ConcurrencyTest, TheWeightDividesABusyProcessor) {
   light.limits.cpu_weight = 20;
   heavy.limits.cpu_weight = 2000;
   std::unique_ptr<Session> first = NewSession(light);
-  if (!HasCgroup(*first)) GTEST_SKIP() << "missing: a cgroup this user may write";
+  if (!HasCgroup(*first)) GTEST_SKIP() << "missing kernel feature: a cgroup this user may write";
   constexpr char kProcessor[] = "import os; os.sched_getaffinity(0)";
   const std::string processor = ValueIn(*first, kProcessor);
   std::vector<std::unique_ptr<Session>> others;  // they go round the processors

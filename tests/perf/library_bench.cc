@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -86,55 +87,42 @@ void Report(Laps& laps, benchmark::State& state) {
   state.counters["min_us"] = laps.At(0) * 1e6, state.counters["median_us"] = laps.At(0.5) * 1e6, state.counters["p99_us"] = laps.At(0.99) * 1e6;
 }
 
-void BM_NewSession(benchmark::State& state) {
+// Sessions one after another, without their ends; `prepare` is not counted.
+void TimeSessions(benchmark::State& state, cellblock::Host& host, bool with_cell, const std::function<void()>& prepare, bool is_handed_out) {
   Laps laps;
   for (auto _ : state) {
+    state.PauseTiming();
+    prepare();
+    state.ResumeTiming();
     const StopWatch watch;
-    auto session = TheHost().CreateSession(cellblock::Policy{});
+    auto session = host.CreateSession(cellblock::Policy{});
     if (!session.ok()) return state.SkipWithError(std::string(session.status().message()).c_str());
+    if (with_cell) Run(**session, "1+1", state);
     laps.Add(watch.seconds());
     state.PauseTiming();
+    if (is_handed_out && (*session)->start_timings().hand_out == absl::ZeroDuration()) state.SkipWithError("it did not come from the pool");
     session->reset();
     state.ResumeTiming();
   }
   Report(laps, state);
+}
+
+void BM_NewSession(benchmark::State& state) {
+  TimeSessions(state, TheHost(), /*with_cell=*/false, [] {}, /*is_handed_out=*/false);
 }
 BENCHMARK(BM_NewSession)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(Iterations(200));
 
 void BM_NewSessionWithItsFirstCell(benchmark::State& state) {
-  Laps laps;
-  for (auto _ : state) {
-    const StopWatch watch;
-    auto session = TheHost().CreateSession(cellblock::Policy{});
-    if (!session.ok()) return state.SkipWithError(std::string(session.status().message()).c_str());
-    Run(**session, "1+1", state);
-    laps.Add(watch.seconds());
-    state.PauseTiming();
-    session->reset();
-    state.ResumeTiming();
-  }
-  Report(laps, state);
+  TimeSessions(state, TheHost(), /*with_cell=*/true, [] {}, /*is_handed_out=*/false);
 }
 BENCHMARK(BM_NewSessionWithItsFirstCell)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(Iterations(200));
 
-// One after another, each when the pool is full again: what a caller meets who comes now and then.
+// Each when the pool is full again: what a caller meets who comes now and then.
 void BM_HandedOutSessionWithItsFirstCell(benchmark::State& state) {
-  Laps laps;
-  for (auto _ : state) {
-    state.PauseTiming();
+  const auto wait = [] {
     while (TheHostWithPool().usage().pool.ready < kReady) usleep(1000);
-    state.ResumeTiming();
-    const StopWatch watch;
-    auto session = TheHostWithPool().CreateSession(cellblock::Policy{});
-    if (!session.ok()) return state.SkipWithError(std::string(session.status().message()).c_str());
-    Run(**session, "1+1", state);
-    laps.Add(watch.seconds());
-    state.PauseTiming();
-    if ((*session)->start_timings().hand_out == absl::ZeroDuration()) state.SkipWithError("it did not come from the pool");
-    session->reset();
-    state.ResumeTiming();
-  }
-  Report(laps, state);
+  };
+  TimeSessions(state, TheHostWithPool(), /*with_cell=*/true, wait, /*is_handed_out=*/true);
 }
 BENCHMARK(BM_HandedOutSessionWithItsFirstCell)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(Iterations(200));
 

@@ -2,6 +2,7 @@
 # Usage: /usr/bin/python3 counted_cells.py cell|hand_out TIMES
 
 import os
+import shutil
 import sys
 import tempfile
 
@@ -15,7 +16,8 @@ def main():
     name, times = sys.argv[1], int(sys.argv[2])
     support.PRELOAD = ["IPython"]  # what a plain cell needs; the others only take time to import
     support.zygote()
-    os.chdir(tempfile.mkdtemp(prefix="guest-counts-"))
+    folder = tempfile.mkdtemp(prefix="guest-counts-")
+    os.chdir(folder)
     from cellblock_guest import worker
 
     def start():
@@ -28,6 +30,7 @@ def main():
             worker.run("1+1", options)
         else:
             start()
+    shutil.rmtree(folder)
     os._exit(0)
 
 

@@ -1,4 +1,5 @@
-// What the supervisor computes for a call and for a hand-out, over and over, for a counter of instructions: no process, no clock, no wait.
+// What the supervisor computes for a call, and the parts of a hand-out that need no jail (which kind it is; its message, there and back), over
+// and over, for a counter of instructions: no process, no clock, no wait.
 // Usage: counted_paths NAME TIMES      NAME: call, call_with_text, hand_out
 #include <cstdio>
 #include <cstdlib>
