@@ -160,7 +160,7 @@ const struct {
     {"mknodat", "allowed for FIFOs only"},
     {"seccomp", "allowed for adding a filter without a listener only"},
     {"setpriority", "allowed for single processes only"},
-    {"mmap", "allowed without MAP_HUGETLB only"},
+    {"mmap", "allowed without MAP_HUGETLB only, and where no cgroup counts memory without MAP_SHARED | MAP_ANONYMOUS"},
     {"memfd_create", "allowed without MFD_HUGETLB only"},
     {"setsockopt", "where no cgroup counts memory, allowed without larger buffers only"},
     {"prlimit64", "allowed for the calling process only"},
@@ -213,6 +213,16 @@ void AddSockets(std::vector<ArgumentRule>& rules, bool allow_inet) {
   }
 }
 
+// Huge pages come from a pool of the host's and stand in no process's resident memory. Shared memory without a file stands in it only as
+// long as it is mapped there and not given up (madvise(2), MADV_DONTNEED), and lives on while one page of the map is mapped anywhere.
+void AddMaps(std::vector<ArgumentRule>& rules, bool allow_shared) {
+  if (allow_shared) return AddForbiddenBits(rules, "mmap", 3, {MAP_HUGETLB}, ENOMEM);
+  constexpr uint32_t kShared = MAP_SHARED | MAP_ANONYMOUS;
+  rules.push_back({"mmap", ENOMEM, {{3, MAP_HUGETLB, MAP_HUGETLB}}});
+  rules.push_back({"mmap", EPERM, {{3, MAP_HUGETLB | kShared, kShared}}});
+  for (uint32_t one : {0, MAP_SHARED, MAP_ANONYMOUS}) rules.push_back({"mmap", 0, {{3, MAP_HUGETLB | kShared, one}}});
+}
+
 // Buffers cannot be made larger where nobody would count what waits in them. The level is left open: these names mean nothing else at
 // other levels that a unix socket has.
 void AddSocketOptions(std::vector<ArgumentRule>& rules, bool allow_buffers) {
@@ -249,8 +259,7 @@ std::vector<ArgumentRule> ArgumentRules(const SeccompOptions& options) {
   std::vector<uint32_t> clone_bits(std::begin(kCloneNamespaces), std::end(kCloneNamespaces));
   clone_bits.insert(clone_bits.end(), std::begin(kCloneRelations), std::end(kCloneRelations));
   AddForbiddenBits(rules, "clone", 0, clone_bits, EPERM);
-  // Huge pages come from a pool of the host's and stand in no process's resident memory.
-  AddForbiddenBits(rules, "mmap", 3, {MAP_HUGETLB}, ENOMEM);
+  AddMaps(rules, options.allow_uncounted_memory);
   if (options.allow_uncounted_memory) AddForbiddenBits(rules, "memfd_create", 1, {kMemFdHugePages}, EINVAL);
   AddSocketOptions(rules, options.allow_uncounted_memory);
   // The jail's init has the same user id, and so would take limits under which it can clean up no more.

@@ -21,8 +21,8 @@ constexpr size_t kExtraSyscallsMax = 64;
 struct SeccompOptions {
   bool allow_exec = true;           // execve, execveat
   bool allow_inet = false;          // AF_INET and AF_INET6 stream and datagram sockets
-  // Memory that stands in no process's books, so that only a cgroup counts it. Off: memfd_create answers ENOSYS, and setsockopt EPERM for
-  // larger socket buffers.
+  // Memory that stands in no process's books, so that only a cgroup counts it. Off: memfd_create answers ENOSYS, and EPERM do setsockopt for
+  // larger socket buffers and mmap for shared memory without a file.
   bool allow_uncounted_memory = true;
   // Names, added to the base list, never instead of it. Refused: those on the denied-on-purpose list, and those that the base
   // list allows for some arguments only.

@@ -75,7 +75,8 @@ confine::Spec SpecFor(const Policy& policy, const Place& place, const std::vecto
   if (policy.files.directory.empty()) {
     for (const ReadOnlyMount& mount : policy.files.mounts) spec.read_only_paths.push_back(mount.target);
   }
-  spec.writable_paths = {"/workspace", "/tmp", "/dev/shm", "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
+  spec.writable_paths = {"/workspace", "/tmp", "/dev/shm", "/dev/null", "/dev/full", "/dev/random", "/dev/urandom"};
+  if (place.cgroup != nullptr) spec.writable_paths.push_back("/dev/zero");  // a shared map of it is memory without a file: see AddMaps
   if (place.egress != nullptr) {
     spec.allow_inet = true;
     spec.read_only_paths.push_back("/run");

@@ -263,6 +263,9 @@ def _not_permitted(error, path, home):
         return f"Not permitted in a session: either this call at all, or to change {path!r}. Files can be written in {home} and /tmp."
     if not name and errors.failing_text(error).startswith("raise") or function in _CALLS_THAT_WRITE:
         return ""
+    if function == "mmap":
+        return ("Shared memory without a file is not permitted here, where no control group would count it: map a file in /dev/shm "
+                "(multiprocessing.shared_memory does), or use mmap.MAP_PRIVATE.")
     what = f"{name}()" if name and not function.startswith("_") else "This call"
     return (f"{what} is not permitted in a session: users, owners, roots, mounts, devices, the machine's settings, a higher priority "
             "and processes other than its own are out of its reach. Do without it.")

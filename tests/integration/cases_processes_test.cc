@@ -71,8 +71,9 @@ TEST_F(CasesProcessesTest, Case27WhatCannotBeInterruptedIsKilledAndTheRecordSays
 TEST_F(CasesProcessesTest, Case53OutOfMemoryOfAChildHarmsNoHelper) {
   Policy policy;
   policy.limits.memory_bytes = int64_t{128} << 20;
+  policy.limits.shm_bytes = int64_t{4} << 30;
   Use(policy);
-  Record record = Run("import subprocess\nsubprocess.run(['/usr/bin/python3', '-c', 'import mmap\\nm = mmap.mmap(-1, 10**9)\\nfor i in range(0, len(m), 4096): m[i] = 1']).returncode");
+  Record record = Run("import subprocess\nsubprocess.run(['/usr/bin/python3', '-c', 'f = open(\"/dev/shm/a\", \"wb\")\\nwhile True: f.write(bytes(1 << 20))']).returncode");
   EXPECT_THAT(record, Hit("memory"));
   if (record.session_state == SessionState::kKept) {
     EXPECT_EQ(ValueText(record), "-9");

@@ -28,7 +28,9 @@ constexpr char kShared[] = R"(
 import mmap
 held = []
 def share(megabytes):
-    held.append(mmap.mmap(-1, megabytes << 20))
+    with open('/dev/shm/shared', 'wb+') as file:
+        file.truncate(megabytes << 20)
+        held.append(mmap.mmap(file.fileno(), megabytes << 20))
     for i in range(0, megabytes << 20, 4096): held[-1][i] = 1
 )";
 
@@ -38,6 +40,7 @@ class MemoryLimitsTest : public SessionTest {
   void UseWatch(int64_t megabytes) {
     Policy policy;
     policy.limits.memory_bytes = megabytes * kMiB;
+    policy.limits.shm_bytes = 4096 * kMiB;  // never full before the watch has looked
     policy.isolation.cgroup = Requirement::kOff;
     Use(policy);
     EXPECT_EQ(LayerState(session(), "memory"), "watched");
@@ -67,6 +70,25 @@ TEST_F(MemoryLimitsTest, MemoryFilesExistWhereACgroupCountsThem) {
   } else {
     EXPECT_THAT(Run("import os; os.memfd_create('m')"), EndedWithError("OSError"));
   }
+}
+
+TEST_F(MemoryLimitsTest, SharedMemoryWithoutAFileExistsWhereACgroupCountsIt) {
+  constexpr char kMap[] = "import mmap; mmap.mmap(-1, 4096)";
+  constexpr char kMapDevice[] = "import mmap; f = open('/dev/zero', 'rb+'); mmap.mmap(f.fileno(), 4096)";
+  UseLimit(256);
+  if (HasCgroup(session())) {
+    EXPECT_THAT(Run(kMap), EndedWell());
+    EXPECT_EQ(Value(std::string(kMapDevice) + "; '/dev/zero (deleted)' in open('/proc/self/maps').read()"), "True");
+  }
+  UseWatch(256);
+  Record record = Run(kMap);
+  EXPECT_THAT(record, EndedWithError("PermissionError"));
+  EXPECT_THAT(ErrorOf(record).hint, testing::HasSubstr("/dev/shm"));
+  EXPECT_THAT(Run(kMapDevice), EndedWithError("PermissionError"));
+  EXPECT_EQ(Value("open('/dev/zero', 'rb').read(2)"), R"(b'\x00\x00')");
+  // What a reader maps of the device as shared is its own; memory behind it would have the name of a file that is gone (mm/shmem.c).
+  EXPECT_EQ(Value("f = open('/dev/zero', 'rb'); m = mmap.mmap(f.fileno(), 1 << 20, prot=mmap.PROT_READ); any(m.read()), '/dev/zero (deleted)' in open('/proc/self/maps').read()"), "(False, False)");
+  EXPECT_THAT(Run("from multiprocessing import shared_memory as s, Array\nb = s.SharedMemory(create=True, size=1 << 20); b.buf[5] = 1; b.close(); b.unlink()\nArray('d', 100)[3] = 1.0"), EndedWell());
 }
 
 TEST_F(MemoryLimitsTest, WithinTheLimitCodeGetsItsMemory) {

@@ -32,7 +32,7 @@ if sys.argv[1] == "hostile":
 else:
     import mmap
 
-    fresh = mmap.mmap(-1, 16 << 20)
+    fresh = mmap.mmap(-1, 16 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     dirty = fresh.read(len(fresh)).strip(b"\0") != b""
     fresh.close()
     print("found" if found(re.compile(rb"(?:cell-block-leak[s]){3}")) or dirty else "none")

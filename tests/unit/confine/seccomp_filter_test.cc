@@ -228,7 +228,18 @@ TEST(SeccompFilterTest, TurnsUncountedMemoryOffWhenAsked) {
   EXPECT_EQ(WithoutUncounted().Ask(__NR_setsockopt, {3, SOL_SOCKET, SO_RCVBUFFORCE}), "EPERM");
   EXPECT_EQ(WithoutUncounted().Ask(__NR_setsockopt, {3, SOL_SOCKET, SO_REUSEADDR}), "allow");
   EXPECT_EQ(Default().Ask(__NR_setsockopt, {3, SOL_SOCKET, SO_SNDBUF}), "allow");
-  EXPECT_EQ(WithoutUncounted().Ask(__NR_mmap, {0, 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS}), "allow");
+}
+
+TEST(SeccompFilterTest, TurnsSharedMemoryWithoutAFileOffWithIt) {
+  for (uint64_t flags : {MAP_PRIVATE | MAP_ANONYMOUS, MAP_SHARED, MAP_SHARED_VALIDATE, MAP_PRIVATE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED}) {
+    EXPECT_EQ(WithoutUncounted().Ask(__NR_mmap, {0, 4096, 3, flags}), "allow") << flags;
+  }
+  for (uint64_t flags : {MAP_SHARED | MAP_ANONYMOUS, MAP_SHARED_VALIDATE | MAP_ANONYMOUS, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE}) {
+    EXPECT_EQ(WithoutUncounted().Ask(__NR_mmap, {0, 4096, 3, flags}), "EPERM") << flags;
+    EXPECT_EQ(WithoutUncounted().Ask(__NR_mmap, {0, 4096, 3, flags | uint64_t{1} << 32}), "EPERM") << "the kernel reads all 64 bits";
+    EXPECT_EQ(WithoutUncounted().Ask(__NR_mmap, {0, 4096, 3, flags | MAP_HUGETLB}), "ENOMEM") << flags;
+    EXPECT_EQ(Default().Ask(__NR_mmap, {0, 4096, 3, flags}), "allow") << flags;
+  }
 }
 
 TEST(SeccompFilterTest, TurnsExecOffWhenAsked) {
@@ -274,7 +285,18 @@ std::string AskArgument(const Filter& filter, int number, unsigned argument, uin
   return filter.Ask(number, args);
 }
 
-// "bits 0x4 EINVAL, others allow", where each value's answer follows from its single bits; "" where it does not.
+// Bits that have another answer than `rest` together but not alone; 0: no two have.
+uint64_t Pair(const Filter& filter, int number, unsigned argument, uint64_t without, const std::string& rest) {
+  for (unsigned i = 0; i < 32; ++i) {
+    for (unsigned j = 0; j < i; ++j) {
+      const uint64_t pair = uint64_t{1} << i | uint64_t{1} << j;
+      if ((pair & without) == 0 && AskArgument(filter, number, argument, pair) != rest) return pair;
+    }
+  }
+  return 0;
+}
+
+// "bits 0x4 EINVAL, others allow", where each value's answer follows from its single bits, or one pair of them; "" where it does not.
 std::string ByBits(const Filter& filter, int number, unsigned argument) {
   const std::string rest = AskArgument(filter, number, argument, 0);
   std::map<std::string, uint64_t> bits;
@@ -284,10 +306,13 @@ std::string ByBits(const Filter& filter, int number, unsigned argument) {
   }
   if (bits.size() != 1) return "";
   const auto& [answer, mask] = *bits.begin();
+  const uint64_t pair = Pair(filter, number, argument, mask, rest);
+  const std::string of_pair = AskArgument(filter, number, argument, pair);
   for (uint64_t value : Values()) {
-    if (AskArgument(filter, number, argument, value) != ((value & mask) != 0 ? answer : rest)) return "";
+    const bool has_pair = pair != 0 && (value & pair) == pair;
+    if (AskArgument(filter, number, argument, value) != ((value & mask) != 0 ? answer : has_pair ? of_pair : rest)) return "";
   }
-  return absl::StrCat("bits 0x", absl::Hex(mask), " ", answer, ", others ", rest);
+  return absl::StrCat("bits 0x", absl::Hex(mask), " ", answer, pair == 0 ? "" : absl::StrCat(", both of 0x", absl::Hex(pair), " ", of_pair), ", others ", rest);
 }
 
 // "0x0-0x7f allow, 0x80 EPERM": the answers by the values of one argument, the others being 0; "" when they are all the same.
