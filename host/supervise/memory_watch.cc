@@ -17,6 +17,12 @@ absl::Duration ThreadCpu() {
   return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0 ? absl::DurationFromTimespec(now) : absl::InfiniteDuration();
 }
 
+// 0: unknown.
+uint64_t StackStart(sys::ProcReader& process) {
+  absl::StatusOr<sys::ProcReader::Stat> stat = process.ReadStat();
+  return stat.ok() ? stat->stack_start : 0;
+}
+
 // Sums memory that is in no file of the jail's (those are counted once, by their file systems), and not the kernel's to take back as the
 // page cache is.
 class Shares {
@@ -72,19 +78,22 @@ MemorySample SampleMemory(Jail& jail, sys::ProcReader& worker, const Baseline& b
 int64_t CloserLook(const Jail& jail, sys::ProcReader& worker, const Baseline& baseline, int64_t sharers, const MemorySample& sample, int64_t limit_bytes,
                    absl::Duration cpu_max) {
   // Each resident page that several share was counted for each of them. The zygote's pages are divided among it, its workers and what
-  // they forked; the session's part of them, at most all, is nobody's use. (Programs that a session started share none of them; that
-  // this takes them for forks errs by no more than the zygote's size.)
-  auto processes = static_cast<int64_t>(sample.pids.size()) + 1;
-  int64_t zygote_bytes = baseline.anonymous * processes / std::max<int64_t>(1, sharers + processes - 1);
+  // they forked; the session's part of them, at most all, is nobody's use. Programs that a session started share none of them.
+  auto zygote_bytes = [&](int64_t forks) { return baseline.anonymous * (forks + 1) / std::max<int64_t>(1, sharers + forks); };
+  const uint64_t zygote_stack = StackStart(worker);
+  auto forks = static_cast<int64_t>(sample.pids.size());  // until they are known better
   int64_t certain = sample.files + sample.page_tables;
   Shares shares(jail, cpu_max);
   // What has page tables without end takes without end to look at: these first.
   if (certain <= limit_bytes) shares.Add(worker);
   for (pid_t pid : sample.pids) {
-    if (certain + shares.Beyond(zygote_bytes) > limit_bytes) break;
-    VisitInJail(jail, pid, [&](sys::ProcReader& process) { shares.Add(process); });
+    if (certain + shares.Beyond(zygote_bytes(forks)) > limit_bytes) break;
+    VisitInJail(jail, pid, [&](sys::ProcReader& process) {
+      if (StackStart(process) != zygote_stack) --forks;
+      shares.Add(process);
+    });
   }
-  return certain + shares.Beyond(zygote_bytes);
+  return certain + shares.Beyond(zygote_bytes(forks));
 }
 
 bool HasNoOthers(Jail& jail, sys::ProcReader* worker, int64_t* threads) {

@@ -95,11 +95,12 @@ absl::StatusOr<ProcReader::Stat> ParseStat(absl::string_view text) {
   size_t after_name = text.rfind(')');  // the name may hold anything, also ')' and blanks
   if (after_name == absl::string_view::npos || after_name + 2 > text.size()) return absl::InternalError("odd /proc stat line");
   std::vector<absl::string_view> fields = absl::StrSplit(text.substr(after_name + 2), ' ');
-  constexpr size_t kState = 3 - 3, kParent = 4 - 3, kCutime = 16 - 3, kCstime = 17 - 3, kThreads = 20 - 3, kStart = 22 - 3;
+  constexpr size_t kState = 3 - 3, kParent = 4 - 3, kCutime = 16 - 3, kCstime = 17 - 3, kThreads = 20 - 3, kStart = 22 - 3, kStack = 28 - 3;
   int64_t cutime, cstime;
   ProcReader::Stat stat;
-  if (fields.size() <= kStart || !absl::SimpleAtoi(fields[kParent], &stat.parent) || !absl::SimpleAtoi(fields[kCutime], &cutime) || !absl::SimpleAtoi(fields[kCstime], &cstime) ||
-      !absl::SimpleAtoi(fields[kThreads], &stat.threads) || !absl::SimpleAtoi(fields[kStart], &stat.start_ticks)) {
+  if (fields.size() <= kStack || !absl::SimpleAtoi(fields[kParent], &stat.parent) || !absl::SimpleAtoi(fields[kCutime], &cutime) || !absl::SimpleAtoi(fields[kCstime], &cstime) ||
+      !absl::SimpleAtoi(fields[kThreads], &stat.threads) || !absl::SimpleAtoi(fields[kStart], &stat.start_ticks) ||
+      !absl::SimpleAtoi(fields[kStack], &stat.stack_start)) {
     return absl::InternalError("odd /proc stat line");
   }
   static const long ticks = sysconf(_SC_CLK_TCK);

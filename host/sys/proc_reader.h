@@ -35,6 +35,7 @@ class ProcReader {
     pid_t parent = 0;
     uint64_t start_ticks = 0;            // since the machine's start
     bool ended = false;                  // a zombie: nobody has waited for it yet
+    uint64_t stack_start = 0;            // a fork keeps its parent's, a program that is started gets another; 0 where that is closed to this user
   };
   absl::StatusOr<Stat> ReadStat();
   absl::StatusOr<CpuUse> ReadCpuUse();   // an error once somebody has waited for it

@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "absl/algorithm/container.h"
 #include "sys/files.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/signal_child.h"
@@ -17,9 +18,10 @@ namespace {
 
 constexpr int64_t kMiB = 1 << 20;
 
-void Hold(int64_t bytes, bool shared = false) {
+void* Hold(int64_t bytes, bool shared = false) {
   void* block = mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
   for (int64_t i = 0; i < bytes; i += 4096) static_cast<char*>(block)[i] = 1;
+  return block;
 }
 
 // `size` of page tables, and next to nothing else.
@@ -99,6 +101,23 @@ TEST_F(MemoryWatchTest, SharesAreDividedUnlessThereIsNoTimeToLook) {
   ASSERT_GE(Sample().bytes, 256 * kMiB);
   EXPECT_LE(Closer(1000 * kMiB), 128 * kMiB);
   EXPECT_GE(Closer(1000 * kMiB, absl::ZeroDuration()), 250 * kMiB) << "too high, never too low";
+}
+
+TEST_F(MemoryWatchTest, AProgramHasNoShareOfTheZygotesPages) {
+  void* zygotes = Hold(240 * kMiB);  // with the forks
+  Start([] {}, 1, [] {
+    if (fork() == 0) execl("/usr/bin/python3", "python3", "-c", "block = b'x' * (100 << 20); import time; time.sleep(60)", nullptr);
+  });
+  auto holds_its_own = [](pid_t pid) {
+    absl::StatusOr<sys::ProcReader> process = sys::ProcReader::Glance(pid);
+    int64_t bytes = process.ok() ? process->ReadUsage().anonymous : 0;
+    return bytes >= 100 * kMiB && bytes <= 150 * kMiB;
+  };
+  for (int i = 0; i < 1000 && absl::c_none_of(Sample().pids, holds_its_own); ++i) usleep(10'000);
+  ASSERT_EQ(Sample().pids.size(), 2u);
+  EXPECT_GE(Closer(1000 * kMiB), 99 * kMiB);
+  EXPECT_LE(Closer(1000 * kMiB), 120 * kMiB) << "but a fork has";
+  munmap(zygotes, 240 * kMiB);
 }
 
 TEST_F(MemoryWatchTest, StopsAtTheLimit) {
