@@ -153,7 +153,11 @@ absl::StatusOr<std::unique_ptr<supervise::Worker>> ForkWorkerAhead(const Policy&
   worker.spec = SpecFor(policy, place, {}, zygote->data_bytes);
   // 0 keeps what is inherited; the session's own are set before its code runs.
   worker.spec.open_files = worker.spec.file_bytes = worker.spec.processes = worker.spec.data_bytes = 0;
-  worker.start = StartFor(policy, place, {}, worker.spec);
+  // What one session has and another has not is no other's: the second message adds and changes, it takes nothing away.
+  Policy of_all = policy;
+  of_all.environment.clear();
+  of_all.determinism.seed.reset();
+  worker.start = StartFor(of_all, place, {}, worker.spec);
   worker.start.made_ahead = 1;
   return Fork(std::move(zygote), policy, place, std::move(worker), timings);
 }

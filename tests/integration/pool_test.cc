@@ -148,6 +148,24 @@ for d in [random.random(), random.Random().random(), np.random.rand(), np.random
   EXPECT_EQ(draws.size(), 66U);
 }
 
+TEST_F(PoolTest, NothingStaysOfThePolicyThatItWasMadeUnder) {
+  Open({.ready_max = 1, .ready_min = 1, .refills_per_second = 0.1});  // so that the next session finds none
+  Policy theirs;
+  theirs.determinism.seed = 5;
+  theirs.determinism.time_zone = "Asia/Tokyo";
+  theirs.environment = {{"OF_THE_OTHERS", "a secret"}};
+  theirs.python.table_width = 100;
+  const std::unique_ptr<Session> others = Built(theirs);
+  WaitForReady(1);
+  const std::unique_ptr<Session> handed_out = HandedOut(), built = Built();
+  ExpectTheSame(RunIn(*handed_out, kSelf), RunIn(*built, kSelf));
+  EXPECT_EQ(ValueIn(*handed_out, "import time, pandas as pd; os.environ.get('OF_THE_OTHERS'), time.tzname[0], pd.get_option('display.width')"), "(None, 'UTC', 240)");
+  constexpr char kDraws[] = "import random, numpy as np; (random.random(), np.random.rand(), np.random.default_rng().random())";
+  const std::string seeded = ValueIn(*others, kDraws);
+  EXPECT_NE(ValueIn(*handed_out, kDraws), seeded);
+  EXPECT_EQ(ValueIn(*Built(theirs), kDraws), seeded);
+}
+
 TEST_F(PoolTest, BashAQuestionAndARestartWorkBeforeTheFirstCell) {
   Open();
   (void)Built();
