@@ -151,8 +151,16 @@ class Worker {
     limits.processes = start.processes;
     limits.data_bytes = start.data_bytes;
     if (const int error = confine::LowerLimitsLater(limits); error != 0) return absl::ErrnoToStatus(error, "lower the session's rlimits");
+    std::string told = WhatPythonIsTold(start);
+    if (told == told_ && start.has_seed == 0) return absl::OkStatus();
+    told_ = std::move(told);
     CELLBLOCK_RETURN_IF_ERROR(interpreter_.StartSession(start, [this](interp::Emission emission) { Emit(std::move(emission)); }));
     return start.made_ahead != 0 ? interpreter_.Rehearse() : absl::OkStatus();
+  }
+
+  static std::string WhatPythonIsTold(wire::StartSession start) {
+    start.made_ahead = start.open_files = start.file_bytes = start.processes = start.data_bytes = 0;
+    return wire::EncodeBody(start);
   }
 
   void Emit(interp::Emission emission) {
@@ -200,6 +208,7 @@ class Worker {
   uint64_t nonce_ = 0;
   bool in_call_ = false;
   size_t result_bytes_max_ = 0;
+  std::string told_;  // when it was made ahead of its session
 };
 
 }  // namespace
