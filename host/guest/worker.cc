@@ -62,7 +62,7 @@ void PlaceDescriptors(WorkerSetup& setup) {
   if (dup2(output, 1) < 0 || dup2(errors, 2) < 0) Fail("set standard streams", errno);
   if (setns(jail, JoinedNamespaces()) != 0) Fail("join the jail's namespaces", errno);
   if (!confine::IsLayerSwitchedOff("descriptors") && syscall(SYS_close_range, kChannelFd + 1, ~0U, 0) != 0) Fail("close descriptors", errno);
-  setup.channel.Release(), setup.output.Release(), setup.errors.Release(), setup.jail.Release();  // closed just now
+  setup.channel.Release(), setup.output.Release(), setup.errors.Release(), setup.jail.Release(), setup.filter.Release();  // closed just now
   for (UniqueFd& entrance : setup.entrances) entrance.Release();
 }
 
@@ -71,10 +71,15 @@ confine::Report LockDown(WorkerSetup& setup) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  const absl::StatusOr<confine::Spec> spec = confine::DecodeSpec(setup.spec);
+  const absl::StatusOr<std::vector<sock_filter>> filter = confine::ReadSeccompProgram(setup.filter.get());
   PlaceDescriptors(setup);
+  for (const absl::Status& status : {spec.status(), filter.status()}) {
+    if (!status.ok()) Fail(status.message(), 0);
+  }
   if (setsid() < 0) Fail("start a session of processes", errno);
   if (chdir("/workspace") != 0) Fail("enter /workspace", errno);
-  confine::Report report = confine::EnterConfinement(setup.spec, setup.filter, kChannelFd, &setup.outside);
+  confine::Report report = confine::EnterConfinement(*spec, *filter, kChannelFd, &setup.outside);
   if (report.failure.step >= 0) Fail(confine::StepName(report.failure.step), report.failure.error);
   // Inside the jail everything is one user's; psutil, /proc/self/environ and debuggers of one's own code need this.
   prctl(PR_SET_DUMPABLE, 1);

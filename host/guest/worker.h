@@ -3,8 +3,7 @@
 #ifndef CELLBLOCK_GUEST_WORKER_H_
 #define CELLBLOCK_GUEST_WORKER_H_
 
-#include <linux/filter.h>
-
+#include <string>
 #include <vector>
 
 #include "base/unique_fd.h"
@@ -13,9 +12,10 @@
 
 namespace cellblock::guest {
 
+// As it came: what can be done after the fork is done there, since each page that the zygote writes to it copies again.
 struct WorkerSetup {
-  confine::Spec spec;
-  std::vector<sock_filter> filter;
+  std::string spec;         // confine::Spec, encoded
+  UniqueFd filter;          // see confine::ReadSeccompProgram
   confine::Outside outside;  // as the zygote sees it
   UniqueFd jail;      // pidfd of the jail's init
   UniqueFd channel;

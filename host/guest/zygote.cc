@@ -1,12 +1,12 @@
 // See zygote.h.
 #include "guest/zygote.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,10 +37,9 @@ namespace {
 constexpr int kSettlingForks = 4;
 
 absl::Status ProveSingleThreaded() {
-  std::unique_ptr<DIR, int (*)(DIR*)> tasks(opendir("/proc/self/task"), closedir);
-  if (tasks == nullptr) return sys::ErrnoStatus("list threads");
-  int count = 0;
-  while (dirent* entry = readdir(tasks.get())) count += entry->d_name[0] != '.';
+  struct stat tasks;
+  if (stat("/proc/self/task", &tasks) != 0) return sys::ErrnoStatus("count threads");
+  const auto count = static_cast<int>(tasks.st_nlink) - 2;  // a folder for each, and its own two names
   if (count != 1) return absl::FailedPreconditionError(absl::StrCat("the zygote has ", count, " threads; a preloaded package started some"));
   return absl::OkStatus();
 }
@@ -63,14 +62,13 @@ class Zygote {
 
   // A few children that do nothing, so that the first real one finds the heap settled.
   absl::Status Settle() {
+    interpreter_->BeforeForks();
     for (int i = 0; i < kSettlingForks; ++i) {
-      interpreter_->BeforeFork();
       pid_t pid = fork();
       if (pid == 0) {
         interpreter_->AfterForkInChild();
         _exit(0);
       }
-      interpreter_->AfterForkInParent();
       if (pid < 0) return sys::ErrnoStatus("fork");
       waitpid(pid, nullptr, 0);
     }
@@ -115,19 +113,17 @@ class Zygote {
     if (message.descriptors.size() < 5) return absl::InvalidArgumentError("a worker needs five descriptors");
     WorkerSetup setup;
     setup.outside = outside_;
-    CELLBLOCK_ASSIGN_OR_RETURN(setup.spec, confine::DecodeSpec(request.spec));
-    CELLBLOCK_ASSIGN_OR_RETURN(setup.filter, confine::ReadSeccompProgram(message.descriptors[4].get()));
+    setup.spec = std::move(request.spec);
     setup.jail = std::move(message.descriptors[0]);
     setup.channel = std::move(message.descriptors[1]);
     setup.output = std::move(message.descriptors[2]);
     setup.errors = std::move(message.descriptors[3]);
+    setup.filter = std::move(message.descriptors[4]);
     std::move(message.descriptors.begin() + 5, message.descriptors.end(), std::back_inserter(setup.entrances));
     CELLBLOCK_RETURN_IF_ERROR(ProveSingleThreaded());
     if (setns(setup.jail.get(), CLONE_NEWPID) != 0) return sys::ErrnoStatus("join the jail's pid namespace");
-    interpreter_->BeforeFork();
     pid_t pid = fork();
     if (pid == 0) RunWorker(*interpreter_, std::move(setup));
-    interpreter_->AfterForkInParent();
     absl::Status forked = pid < 0 ? sys::ErrnoStatus("fork a worker") : absl::OkStatus();
     if (setns(pid_namespace_.get(), CLONE_NEWPID) != 0) return sys::ErrnoStatus("return to the nest's pid namespace");
     CELLBLOCK_RETURN_IF_ERROR(forked);
@@ -141,7 +137,7 @@ class Zygote {
   confine::Outside outside_;
 };
 
-absl::StatusOr<std::unique_ptr<interp::Interpreter>> Load(const std::vector<std::string>& preload, bool fixed_hash_seed) {
+absl::StatusOr<std::unique_ptr<interp::Interpreter>> Load(int control, const std::vector<std::string>& preload, bool fixed_hash_seed) {
   interp::InterpreterOptions options;
   options.module_paths = {"/opt/cellblock/env/site-packages", "/opt/cellblock/guest"};
   options.fixed_hash_seed = fixed_hash_seed;
@@ -153,7 +149,9 @@ absl::StatusOr<std::unique_ptr<interp::Interpreter>> Load(const std::vector<std:
   if (!unreviewed.empty()) {
     return absl::FailedPreconditionError(absl::StrCat("random generators that no worker would reseed: ", absl::StrJoin(unreviewed, ", ")));
   }
-  CELLBLOCK_RETURN_IF_ERROR(interpreter->Settle());
+  CELLBLOCK_ASSIGN_OR_RETURN(const sys::Message message, sys::ReceiveMessage(control));
+  CELLBLOCK_ASSIGN_OR_RETURN(const wire::StartSession usual, wire::DecodeMessage<wire::StartSession>(message.bytes));
+  CELLBLOCK_RETURN_IF_ERROR(interpreter->Settle(usual));
   return interpreter;
 }
 
@@ -172,7 +170,7 @@ absl::Status RunZygote(UniqueFd control, const std::vector<std::string>& preload
   if (!pid_namespace.ok()) return fail(pid_namespace.status());
   confine::Outside outside;
   if (int error = confine::LookOutside(&outside, /*with_root=*/false); error != 0) return fail(absl::ErrnoToStatus(error, "look at the zygote's namespaces"));
-  absl::StatusOr<std::unique_ptr<interp::Interpreter>> interpreter = Load(preload, fixed_hash_seed);
+  absl::StatusOr<std::unique_ptr<interp::Interpreter>> interpreter = Load(control.get(), preload, fixed_hash_seed);
   if (!interpreter.ok()) return fail(interpreter.status());
   int greeting = fcntl(control.get(), F_DUPFD_CLOEXEC, 3);
   Zygote zygote(std::move(control), *std::move(interpreter), *std::move(children), *std::move(pid_namespace), outside);

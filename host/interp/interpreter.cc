@@ -74,6 +74,27 @@ Emission ToEmission(const std::string& kind, const py::dict& fields) {
   return emission;
 }
 
+py::dict OptionsOf(const wire::StartSession& start) {
+  py::dict options;
+  options["seed"] = start.has_seed != 0 ? py::object(py::int_(start.seed)) : py::object(py::none());
+  options["table_width"] = start.table_width;
+  options["table_columns"] = start.table_columns;
+  options["figure_dpi"] = start.figure_dpi;
+  options["figure_svg"] = start.figure_svg != 0;
+  options["cpus"] = start.cpus;
+  options["memory_bytes"] = start.memory_bytes;
+  options["result_bytes"] = start.result_bytes;
+  options["network"] = start.network;
+  options["time_zone"] = start.time_zone;
+  py::dict environment;
+  for (const std::string& variable : start.environment) {
+    size_t equals = variable.find('=');
+    if (equals != std::string::npos) environment[py::str(variable.substr(0, equals))] = variable.substr(equals + 1);
+  }
+  options["environment"] = environment;
+  return options;
+}
+
 // Runs `body` and turns whatever it throws into a status.
 template <typename Body>
 absl::Status Guard(const char* what, Body body) {
@@ -160,6 +181,7 @@ absl::StatusOr<std::unique_ptr<Interpreter>> Interpreter::Create(const Interpret
     }
     for (const std::string& entry : options.module_paths) kept.append(entry);
     py::module_::import("sys").attr("path") = kept;
+    py::module_::import("cellblock_guest.forks").attr("keep")();
     state->zygote = py::module_::import("cellblock_guest.zygote");
     state->worker = py::module_::import("cellblock_guest.worker");
     state->run = state->worker.attr("run");
@@ -183,8 +205,11 @@ absl::StatusOr<std::vector<std::string>> Interpreter::UnreviewedGenerators() {
   return names;
 }
 
-absl::Status Interpreter::Settle() {
-  absl::Status status = Guard("freeze", [&] { state_->zygote.attr("freeze")(); });
+absl::Status Interpreter::Settle(const wire::StartSession& usual) {
+  absl::Status status = Guard("freeze", [&] {
+    state_->worker.attr("prepare")(OptionsOf(usual));
+    state_->zygote.attr("freeze")();
+  });
   if (!status.ok()) return status;
   SealHugePageArenas();
   malloc_trim(0);
@@ -197,33 +222,15 @@ absl::Status Interpreter::Settle() {
   return absl::OkStatus();
 }
 
-void Interpreter::BeforeFork() { PyOS_BeforeFork(); }
-void Interpreter::AfterForkInParent() { PyOS_AfterFork_Parent(); }
+void Interpreter::BeforeForks() { PyOS_BeforeFork(); }
 void Interpreter::AfterForkInChild() { PyOS_AfterFork_Child(); }
 
 absl::Status Interpreter::StartSession(const wire::StartSession& start, Emit emit) {
   state_->emit = std::move(emit);
   return Guard("start the session", [&] {
-    py::dict options;
-    options["seed"] = start.has_seed != 0 ? py::object(py::int_(start.seed)) : py::object(py::none());
-    options["table_width"] = start.table_width;
-    options["table_columns"] = start.table_columns;
-    options["figure_dpi"] = start.figure_dpi;
-    options["figure_svg"] = start.figure_svg != 0;
-    options["cpus"] = start.cpus;
-    options["memory_bytes"] = start.memory_bytes;
-    options["result_bytes"] = start.result_bytes;
-    options["network"] = start.network;
-    options["time_zone"] = start.time_zone;
-    py::dict environment;
-    for (const std::string& variable : start.environment) {
-      size_t equals = variable.find('=');
-      if (equals != std::string::npos) environment[py::str(variable.substr(0, equals))] = variable.substr(equals + 1);
-    }
-    options["environment"] = environment;
     State* state = state_.get();
     py::cpp_function emit_function([state](const std::string& kind, const py::dict& fields) { state->emit(ToEmission(kind, fields)); });
-    state_->worker.attr("start")(emit_function, options);
+    state_->worker.attr("start")(emit_function, OptionsOf(start));
   });
 }
 

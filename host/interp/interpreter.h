@@ -44,12 +44,13 @@ class Interpreter {
   absl::Status WarmUp();
   // Generators of random numbers that no child would reseed: must be empty.
   absl::StatusOr<std::vector<std::string>> UnreviewedGenerators();
-  // Freezes the collector, gives free memory back, and lets the heap settle, so that a child copies few pages.
-  absl::Status Settle();
+  // Sets up what a session that asks for nothing special is told, freezes the collector, gives free memory back, and lets the heap settle,
+  // so that a child copies few pages.
+  absl::Status Settle(const wire::StartSession& usual);
 
-  // Around fork(2) in the zygote: PyOS_BeforeFork and its two ends.
-  void BeforeFork();
-  void AfterForkInParent();
+  // Around fork(2) in the zygote. It runs no Python any more once it serves, and so stays in the state before a fork: its locks taken, to be
+  // made anew in each child. Putting them back in between would copy a hundred pages for each, which the child has to keep.
+  void BeforeForks();
   void AfterForkInChild();
 
   // ---- worker ----

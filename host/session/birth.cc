@@ -88,7 +88,7 @@ confine::Spec SpecFor(const Policy& policy, const Place& place, const std::vecto
   return spec;
 }
 
-std::vector<std::string> EnvironmentFor(const Policy& policy, const Place& place, const SessionOptions& options) {
+std::vector<std::string> EnvironmentFor(const Policy& policy, const supervise::EgressLink* egress, const SessionOptions& options) {
   std::string threads = absl::StrCat(policy.limits.cpus);
   std::vector<std::string> list = {"PATH=/usr/local/bin:/usr/bin:/bin",
                                    "HOME=/workspace",
@@ -108,14 +108,14 @@ std::vector<std::string> EnvironmentFor(const Policy& policy, const Place& place
   for (const char* name : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMEXPR_MAX_THREADS", "POLARS_MAX_THREADS", "LOKY_MAX_CPU_COUNT"}) {
     list.push_back(absl::StrCat(name, "=", threads));
   }
-  if (place.egress != nullptr) AddNetworkVariables(policy.network, !place.egress->certificates().empty(), list);
+  if (egress != nullptr) AddNetworkVariables(policy.network, !egress->certificates().empty(), list);
   for (const auto* variables : {&policy.environment, &options.environment}) {
     for (const auto& [name, value] : *variables) list.push_back(absl::StrCat(name, "=", value));
   }
   return list;
 }
 
-wire::StartSession StartFor(const Policy& policy, const Place& place, const SessionOptions& options, const confine::Spec& spec) {
+wire::StartSession StartFor(const Policy& policy, const supervise::EgressLink* egress, const SessionOptions& options, const confine::Spec& spec) {
   wire::StartSession start;
   std::optional<uint64_t> seed = options.seed.has_value() ? options.seed : policy.determinism.seed;
   start.has_seed = seed.has_value() ? 1 : 0;
@@ -128,7 +128,7 @@ wire::StartSession StartFor(const Policy& policy, const Place& place, const Sess
   start.memory_bytes = static_cast<uint64_t>(policy.limits.memory_bytes);
   start.result_bytes = static_cast<uint64_t>(policy.limits.result_bytes);
   start.time_zone = policy.determinism.time_zone;
-  start.environment = EnvironmentFor(policy, place, options);
+  start.environment = EnvironmentFor(policy, egress, options);
   start.network = !policy.network.is_on() ? "off" : policy.network.packages.url.empty() ? "rules" : "packages";
   start.open_files = spec.open_files;
   start.file_bytes = spec.file_bytes;
@@ -143,7 +143,7 @@ absl::StatusOr<std::unique_ptr<supervise::Worker>> ForkWorker(const Policy& poli
   timings->zygote = laps.Next();
   supervise::WorkerOptions worker;
   worker.spec = SpecFor(policy, place, cpus, zygote->data_bytes);
-  worker.start = StartFor(policy, place, options, worker.spec);
+  worker.start = StartFor(policy, place.egress.get(), options, worker.spec);
   return Fork(std::move(zygote), policy, place, std::move(worker), timings);
 }
 
@@ -157,7 +157,7 @@ absl::StatusOr<std::unique_ptr<supervise::Worker>> ForkWorkerAhead(const Policy&
   Policy of_all = policy;
   of_all.environment.clear();
   of_all.determinism.seed.reset();
-  worker.start = StartFor(of_all, place, {}, worker.spec);
+  worker.start = StartFor(of_all, place.egress.get(), {}, worker.spec);
   worker.start.made_ahead = 1;
   return Fork(std::move(zygote), policy, place, std::move(worker), timings);
 }

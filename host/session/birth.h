@@ -20,9 +20,9 @@ namespace cellblock::session {
 
 // What every process of a session is locked down to: the worker, and programs beside it. `data_bytes`: what the zygote holds already.
 confine::Spec SpecFor(const Policy& policy, const Place& place, const std::vector<int32_t>& cpus, uint64_t data_bytes);
-std::vector<std::string> EnvironmentFor(const Policy& policy, const Place& place, const SessionOptions& options);
+std::vector<std::string> EnvironmentFor(const Policy& policy, const supervise::EgressLink* egress, const SessionOptions& options);
 // `spec`: its rlimits are named in the message, for a worker that was born without.
-wire::StartSession StartFor(const Policy& policy, const Place& place, const SessionOptions& options, const confine::Spec& spec);
+wire::StartSession StartFor(const Policy& policy, const supervise::EgressLink* egress, const SessionOptions& options, const confine::Spec& spec);
 // The largest frame that a worker under this policy may send.
 size_t BundleBytesMax(const Policy& policy);
 

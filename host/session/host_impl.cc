@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "confine/seccomp_program.h"
+#include "session/birth.h"
 #include "session/libexec.h"
 #include "session/requests.h"
 #include "session/session_impl.h"
@@ -189,7 +190,9 @@ absl::StatusOr<std::shared_ptr<supervise::Zygote>> HostImpl::ZygoteFor(const Pol
 #ifdef CELLBLOCK_TEST_LAYER_SWITCHES  // a test-only build, to show that each layer matters
   if (const char* off = getenv("CELLBLOCK_TEST_LAYERS_OFF"); off != nullptr) request.environment.push_back(absl::StrCat("CELLBLOCK_TEST_LAYERS_OFF=", off));
 #endif
-  absl::StatusOr<std::unique_ptr<supervise::Zygote>> started = nest_->StartZygote(request);
+  Policy usual;  // nothing of any policy: sessions of others have this template too
+  usual.determinism.locale = policy.determinism.locale;
+  absl::StatusOr<std::unique_ptr<supervise::Zygote>> started = nest_->StartZygote(request, StartFor(usual, /*egress=*/nullptr, {}, {}));
   if (!started.ok()) {
     zygotes_.erase(key);
     return started.status();

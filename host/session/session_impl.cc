@@ -167,7 +167,7 @@ absl::Status SessionImpl::RunCall(absl::string_view code, const ExecuteOptions& 
   supervise::CallParties parties = {policy_, *place_->jail, worker_.get(), place_->cgroup.get(), memory_, BeginMeter(), place_->egress.get()};
   if (options.language == Language::kBash) {
     CELLBLOCK_ASSIGN_OR_RETURN(int filter, host_->FilterFor(policy_, place_->cgroup != nullptr));
-    std::vector<std::string> environment = EnvironmentFor(policy_, *place_, options_);
+    std::vector<std::string> environment = EnvironmentFor(policy_, place_->egress.get(), options_);
     for (const auto& [name, value] : options.environment) environment.push_back(absl::StrCat(name, "=", value));
     return supervise::RunBashCall(parties, code, SpecFor(policy_, *place_, cpus_, worker_->zygote_data_bytes()), filter, environment, std::move(call), record);
   }

@@ -73,7 +73,7 @@ absl::Status SessionImpl::TakeOver(std::unique_ptr<Ready> ready) {
   CELLBLOCK_RETURN_IF_ERROR(place_->TakeLimits(policy_.limits));
   CELLBLOCK_RETURN_IF_ERROR(sys::SetProcessors(ready->worker->process().pid(), cpus_));
   const confine::Spec spec = SpecFor(policy_, *place_, cpus_, ready->worker->zygote_data_bytes());
-  CELLBLOCK_RETURN_IF_ERROR(ready->worker->Begin(StartFor(policy_, *place_, options_, spec), BundleBytesMax(policy_)));
+  CELLBLOCK_RETURN_IF_ERROR(ready->worker->Begin(StartFor(policy_, place_->egress.get(), options_, spec), BundleBytesMax(policy_)));
   Serve(std::move(ready->worker), ready->held);
   return LookAtWorkspace();
 }

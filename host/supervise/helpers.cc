@@ -120,11 +120,12 @@ Nest::~Nest() {
 
 absl::Status Nest::PrepareRoot(const wire::PrepareRoot& request) { return socket_->Ask(wire::EncodeMessage(request), {}, kHelperDeadline).status(); }
 
-absl::StatusOr<std::unique_ptr<Zygote>> Nest::StartZygote(const wire::StartZygote& request) {
+absl::StatusOr<std::unique_ptr<Zygote>> Nest::StartZygote(const wire::StartZygote& request, const wire::StartSession& usual) {
   CELLBLOCK_ASSIGN_OR_RETURN(auto pair, sys::MakeSocketPair(SOCK_SEQPACKET));
   CELLBLOCK_ASSIGN_OR_RETURN(sys::Message answer, socket_->Ask(wire::EncodeMessage(request), {pair.second.get()}, kHelperDeadline));
   pair.second.Reset();
   if (answer.descriptors.size() != 1) return absl::InternalError("the zygote's pidfd is missing");
+  (void)sys::SendMessage(pair.first.get(), wire::EncodeMessage(usual));  // one that has ended says why in its greeting
   auto zygote = std::make_unique<Zygote>();
   zygote->pidfd = std::move(answer.descriptors[0]);
   zygote->socket = std::make_unique<HelperSocket>(std::move(pair.first));

@@ -99,7 +99,8 @@ class Nest {
   ~Nest();
 
   absl::Status PrepareRoot(const wire::PrepareRoot& request);
-  absl::StatusOr<std::unique_ptr<Zygote>> StartZygote(const wire::StartZygote& request);
+  // `usual`: what a session that asks for nothing special will be told.
+  absl::StatusOr<std::unique_ptr<Zygote>> StartZygote(const wire::StartZygote& request, const wire::StartSession& usual);
   // Its init enters the cgroup through `entrances` (sys::Cgroup).
   absl::StatusOr<std::unique_ptr<Jail>> MakeJail(const wire::MakeJail& request, const std::vector<UniqueFd>& entrances);
   bool as_root() const { return as_root_; }

@@ -5,7 +5,7 @@
 import os
 import threading
 
-from . import interrupts
+from . import forks, interrupts
 
 
 class Session:
@@ -79,4 +79,5 @@ def _after_fork_in_child():
 def watch_forks():
     """From here on, forked processes are children of the session and may not send events. Called once, in the worker."""
     current.pid = os.getpid()
+    forks.register()
     os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -1,5 +1,5 @@
 # The two calls that the embedding C++ makes in a worker: start() once, after the fork and before any user code, and run() for each
-# cell. run() never raises, whatever user code did to builtins, sys or our own modules' state.
+# cell. run() never raises, whatever user code did to builtins, sys or our own modules' state. In the zygote: prepare().
 
 import os
 import sys
@@ -11,34 +11,50 @@ _runner = None
 _namespace = _hidden = None  # of the shell, as it was made: its attributes are the user's to replace
 
 
+def prepare(options):
+    """In the zygote: what start() does for a session that asks for nothing special and that no process of its own is needed for. Who is
+    told the same again after the fork changes nothing, and so copies few pages."""
+    _attach(zygote.shell())
+    _apply(options)
+
+
 def start(emit, options):
     """Makes this process a session of its own: fresh randomness, streams, environment and an empty namespace. A worker that is made ahead
     of its session is started once more when that is known, with what it asks for."""
     shell = zygote.shell()
-    session.current.emit_function = emit
-    session.current.options = dict(options)
-    if _runner is None:
+    if not session.current.pid:
         _set_up(shell, options.get("seed"))
     elif options.get("seed") is not None:
         reseed.reseed(options["seed"])
+    session.current.emit_function = emit
+    session.current.options = dict(options)
+    _apply(options)
+    shell.history_manager.dir_hist[:] = [os.getcwd()]
+
+
+def _apply(options):
     environment.set_up(options)
     libraries.apply_options(options)
     values.apply_options(options)
-    shell.history_manager.dir_hist[:] = [os.getcwd()]
 
 
 def _set_up(shell, seed):
     """What is the same whoever the session is for."""
+    if _runner is None:
+        _attach(shell)
     reseed.reseed(seed)
     environment.find_place()
     streams.set_up()
     session.watch_forks()
+    interrupts.install()
+
+
+def _attach(shell):
     processes.set_up(shell)
     if "" not in sys.path:
         sys.path.insert(0, "")  # modules that were uploaded to the workspace
     threading.excepthook = errors.thread_excepthook
     _serve(shell)
-    interrupts.install()
 
 
 def _serve(shell):

@@ -7,7 +7,7 @@ import importlib
 import os
 import sys
 
-from . import environment, errors, figures, libraries, magics, own_builtins, processes, reseed, runner, session, streams
+from . import environment, errors, figures, forks, libraries, magics, own_builtins, processes, reseed, runner, session, streams
 from . import shell as shell_module
 
 _shell = None
@@ -132,6 +132,7 @@ def freeze():
     """Collects and freezes: workers then share these objects' pages for longer."""
     errors.text_of(ValueError("warm"))
     streams.prepare()
+    forks.let_be()
     own_builtins.remember()
     reseed.settle()
     gc.collect()
