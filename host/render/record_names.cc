@@ -1,4 +1,5 @@
 // The spelling of the record's enums in JSON and in messages, declared in cellblock/record.h. Every process; trusts nothing.
+#include "cellblock/host.h"
 #include "cellblock/record.h"
 
 namespace cellblock {
@@ -17,6 +18,15 @@ absl::string_view CallStatusName(CallStatus status) {
     case CallStatus::kLost: return "lost";
   }
   return "lost";
+}
+
+absl::string_view MemoryLevelName(MemoryLevel level) {
+  switch (level) {
+    case MemoryLevel::kInUse: return "in_use";
+    case MemoryLevel::kGivenBack: return "given_back";
+    case MemoryLevel::kPagedOut: return "paged_out";
+  }
+  return "in_use";
 }
 
 absl::string_view SessionStateName(SessionState state) {

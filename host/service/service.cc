@@ -106,6 +106,7 @@ SessionInfo Service::Describe(LiveSession& live) const {
   info.calls = look.calls;
   info.waiting = look.waiting;
   info.layers = live.session().layers();
+  info.memory = live.session().memory();
   info.metadata_json = live.metadata_json();
   return info;
 }
@@ -351,7 +352,7 @@ Load Service::Look() {
     const LiveSession::Snapshot look = session->Look();
     ++(look.busy ? load.busy : look.alive ? load.idle : load.no_interpreter);
     load.calls_waiting += look.waiting;
-    load.memory_bytes += session->session().memory_bytes();
+    load.memory_bytes += session->session().memory().bytes;
   }
   load.calls_running = std::max<int64_t>(0, load.calls_running - load.calls_waiting);
   return load;

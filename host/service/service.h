@@ -76,6 +76,7 @@ struct SessionInfo {
   int64_t calls = 0;
   int64_t waiting = 0;
   std::vector<Layer> layers;
+  SessionMemory memory;                            // of a live one
   std::string metadata_json = "{}";
   absl::Time ended_at = absl::InfiniteFuture();
   std::string reason;                              // why it ended

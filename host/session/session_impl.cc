@@ -24,6 +24,7 @@
 #include "supervise/memory_watch.h"
 #include "supervise/outcome.h"
 #include "sys/files.h"
+#include "sys/memory.h"
 #include "sys/process.h"
 #include "sys/random_id.h"
 
@@ -89,7 +90,7 @@ absl::Status SessionImpl::WaitForTurn() {
 
 // Also one that was ended between calls: the call that comes then has not run.
 bool SessionImpl::alive() const {
-  if (!alive_ || busy_) return alive_;
+  if (!alive_ || idle_memory_.is_busy()) return alive_;
   std::lock_guard<std::mutex> lock(watched_mutex_);
   return worker_ != nullptr && !sys::HasEnded(worker_->pidfd());
 }
@@ -155,9 +156,9 @@ absl::Status SessionImpl::RunCall(absl::string_view code, const ExecuteOptions& 
     call.late_errors = std::move(late_errors_);
     late_output_.clear();
     late_errors_.clear();
-    busy_ = true;
+    idle_memory_.BeginUse();
   }
-  absl::Cleanup idle = [this] { busy_ = false; };
+  absl::Cleanup idle = [this] { idle_memory_.EndUse(absl::Now()); };
   if (!memory_.killed) memory_.peak_bytes = 0;  // else it says why this call cannot run
   memory_.processes_peak = 0;
   if (place_->cgroup != nullptr) {
@@ -319,10 +320,11 @@ std::unique_ptr<supervise::Worker> SessionImpl::TakeWorker() {
 bool SessionImpl::Tick() {
   std::unique_lock<std::mutex> lock(watched_mutex_, std::try_to_lock);
   if (!lock.owns_lock() || worker_ == nullptr) return false;
-  if (!busy_ && kept_busy_) DrainIdle();
+  const bool busy = idle_memory_.is_busy();
+  if (!busy && kept_busy_) DrainIdle();
   if (place_->cgroup != nullptr) {
-    if (busy_ || kept_busy_) memory_.processes_peak = std::max<int64_t>(memory_.processes_peak, place_->cgroup->Processes() - 1);  // without the jail's init
-    return false;
+    if (busy || kept_busy_) memory_.processes_peak = std::max<int64_t>(memory_.processes_peak, place_->cgroup->Processes() - 1);  // without the jail's init
+    return WantsPageOut();
   }
   // Its process session would weigh as much as this whole process: many that compute would leave nothing to answer calls with.
   if (!yields_) yields_ = sys::LowerAutogroup(worker_->process().pid());
@@ -331,8 +333,30 @@ bool SessionImpl::Tick() {
 }
 
 void SessionImpl::LookCloser() {
+  if (place_->cgroup != nullptr) return PageOut();
   std::lock_guard<std::mutex> lock(watched_mutex_);
   if (worker_ != nullptr && place_->cgroup == nullptr) EndOverMemory();
+}
+
+SessionMemory SessionImpl::memory() const {
+  SessionMemory memory;
+  memory.level = idle_memory_.Level(absl::Now());
+  memory.bytes = place_->cgroup != nullptr ? place_->cgroup->MemoryBytes() : memory_.now_bytes.load();
+  if (place_->cgroup != nullptr) memory.swapped_bytes = place_->cgroup->SwappedBytes();
+  return memory;
+}
+
+bool SessionImpl::WantsPageOut() const {
+  const absl::Duration after = host_->options().page_out_after;
+  return after != absl::InfiniteDuration() && !kept_busy_ && idle_memory_.WantsPageOut(absl::Now(), after);
+}
+
+// Without a lock: a call that begins meanwhile does not wait for the disk, and brings back what it needs.
+void SessionImpl::PageOut() {
+  if (!idle_memory_.TakePageOut(absl::Now(), host_->options().page_out_after)) return;
+  if (sys::ReadMachineMemory().swap_free_bytes == 0) return;
+  place_->cgroup->PageOut();
+  idle_memory_.PagedOut(place_->cgroup->SwappedBytes() > 0);
 }
 
 bool SessionImpl::MayBeOverMemory(supervise::MemorySample* sample) {

@@ -15,6 +15,7 @@
 #include "cellblock/host.h"
 #include "session/full_output.h"
 #include "session/host_impl.h"
+#include "session/idle_memory.h"
 #include "session/place.h"
 #include "session/pool.h"
 #include "session/workspace.h"
@@ -54,7 +55,7 @@ class SessionImpl : public Session, private supervise::Watched {
   bool alive() const override;
   bool lost() const override { return sys::HasEnded(place_->jail->pidfd.get()); }
   StartTimings start_timings() const override { return timings_; }
-  int64_t memory_bytes() const override { return place_->cgroup != nullptr ? place_->cgroup->MemoryBytes() : memory_.now_bytes.load(); }
+  SessionMemory memory() const override;
   absl::StatusOr<Record> Execute(absl::string_view code, const ExecuteOptions& options) override;
   void Interrupt() override;
   absl::Status Restart() override;
@@ -93,6 +94,8 @@ class SessionImpl : public Session, private supervise::Watched {
   absl::StatusOr<Record> ExecuteNow(absl::string_view code, const ExecuteOptions& options);
   Record Rejected(const char* reason);
   absl::Status RunCall(absl::string_view code, const ExecuteOptions& options, FullOutput& full, Record& record);
+  bool WantsPageOut() const;
+  void PageOut();
   bool MayBeOverMemory(supervise::MemorySample* sample);  // without a cgroup, as the next; under watched_mutex_
   void EndOverMemory();                    // looks closer, and kills what is over the limit; under watched_mutex_
   supervise::CpuMeter& BeginMeter();
@@ -132,7 +135,7 @@ class SessionImpl : public Session, private supervise::Watched {
   std::atomic<bool> files_changed_ = false;           // from outside, since disk_ was read
   std::atomic<int64_t> uploaded_bytes_ = 0;           // since the call began
   std::atomic<bool> alive_ = false;
-  std::atomic<bool> busy_ = false;
+  IdleMemory idle_memory_{absl::Now()};    // busy or not
   bool yields_ = false;                    // without a cgroup: its weight beside this process was lowered
   std::atomic<bool> kept_busy_ = false;               // threads or processes live on after the last call
   int64_t calls_ = 0;

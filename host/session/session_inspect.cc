@@ -48,9 +48,9 @@ absl::StatusOr<std::string> SessionImpl::DescribeVariables() {
   {
     std::lock_guard<std::mutex> lock(watched_mutex_);
     DrainIdle();
-    busy_ = true;
+    idle_memory_.BeginUse();
   }
-  absl::Cleanup idle = [this] { busy_ = false; };
+  absl::Cleanup idle = [this] { idle_memory_.EndUse(absl::Now()); };
   ForgetInterrupts();
   Record record;
   absl::StatusOr<std::string> answer = Ask(*worker_, BeginMeter(), memory_, "variables", "", record);

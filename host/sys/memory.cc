@@ -15,7 +15,10 @@ MachineMemory ReadMachineMemory() {
   MachineMemory memory;
   const std::string text = ReadFile("/proc/meminfo", 65536).value_or("");
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
-    int64_t* to = absl::ConsumePrefix(&line, "MemTotal:") ? &memory.total_bytes : absl::ConsumePrefix(&line, "MemAvailable:") ? &memory.available_bytes : nullptr;
+    int64_t* to = absl::ConsumePrefix(&line, "MemTotal:")       ? &memory.total_bytes
+                  : absl::ConsumePrefix(&line, "MemAvailable:") ? &memory.available_bytes
+                  : absl::ConsumePrefix(&line, "SwapFree:")     ? &memory.swap_free_bytes
+                                                                : nullptr;
     int64_t kilobytes = 0;
     if (to != nullptr && absl::SimpleAtoi(absl::StripSuffix(line, "kB"), &kilobytes)) *to = kilobytes * 1024;
   }

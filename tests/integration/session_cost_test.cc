@@ -1,5 +1,6 @@
 // What a session costs that can be counted and not only timed: the pages its worker copies. Tests only.
 #include "absl/strings/numbers.h"
+#include "sys/memory.h"
 #include "tests/support/session_fixture.h"
 
 namespace cellblock {
@@ -36,6 +37,30 @@ second = drawn_in_child()
 print(first[0] != second[0], first[1:], second[1][:3], type(os.register_at_fork).__name__)
 )");
   EXPECT_EQ(record.stdout_text, "True (['before', 'child'], 1, False) ['before', 'before', 'child'] builtin_function_or_method\n");
+}
+
+TEST_F(SessionCostTest, ASessionThatWaitsIsWrittenToSwap) {
+  if (sys::ReadMachineMemory().swap_free_bytes == 0) GTEST_SKIP() << "missing: swap";
+  HostOptions options = TestHostOptions();
+  options.page_out_after = absl::Seconds(1);
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(std::unique_ptr<Host> host, Host::Create(options));
+  CELLBLOCK_ASSERT_OK_AND_ASSIGN(std::unique_ptr<Session> session, host->CreateSession(Policy{}));
+  if (!HasCgroup(*session)) GTEST_SKIP() << "missing: cgroups";
+  EXPECT_THAT(RunIn(*session, "x = bytes(range(256)) * 400_000"), EndedWell());
+  EXPECT_TRUE(Eventually([&] { return session->memory().level == MemoryLevel::kPagedOut; }, absl::Seconds(60)));
+  EXPECT_GT(session->memory().swapped_bytes, int64_t{50} << 20);
+  EXPECT_LT(session->memory().bytes, int64_t{60} << 20);
+  EXPECT_EQ(ValueIn(*session, "x.count(b'\\x00'), x[-1]"), "(400000, 255)");
+  EXPECT_EQ(session->memory().level, MemoryLevel::kInUse);
+}
+
+TEST_F(SessionCostTest, ASessionWaitsInMemoryUnlessAskedOtherwise) {
+  EXPECT_THAT(Run("1"), EndedWell());
+  EXPECT_TRUE(Eventually([&] { return session().memory().level == MemoryLevel::kGivenBack; }));
+  EXPECT_EQ(session().memory().swapped_bytes, 0);
+  HostOptions options = TestHostOptions();
+  options.page_out_after = absl::Milliseconds(999);
+  EXPECT_THAT(Host::Create(options), StatusIs(absl::StatusCode::kInvalidArgument, testing::HasSubstr("page_out_after")));
 }
 
 }  // namespace

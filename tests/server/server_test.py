@@ -263,6 +263,14 @@ class ServerTest(Fixture):
         self.assertEqual((records[0]["status"], records[0]["session_state"]), ("interrupted", "gone"))
         self.assertIn("the server was stopped", records[0]["reason"])
 
+    def test_a_session_says_what_it_holds_and_what_was_done_about_it(self):
+        session = self.server.session()
+        self.server.execute(session, "x = b'x' * (50 << 20)")
+        memory = lambda: self.server.ask("GET", f"/v1/sessions/{session}")[1]["memory"]
+        self.assertEqual((memory()["level"], memory()["swapped_bytes"]), ("in_use", 0))
+        self.wait(lambda: memory()["bytes"] > 50 << 20)
+        self.wait(lambda: memory()["level"] == "given_back")
+
     def test_an_idle_session_expires_and_says_when_and_why(self):
         session = self.server.session(idle_timeout_seconds=1)
         self.wait(lambda: self.server.ask("GET", f"/v1/sessions/{session}")[1].get("code") == "session_expired")

@@ -28,6 +28,12 @@ void WriteSession(render::JsonWriter& json, const service::SessionInfo& session)
     json.Member("idle_timeout_seconds", session.idle);
     json.Member("calls", session.calls);
     json.Member("waiting", session.waiting);
+    json.Key("memory");
+    json.BeginObject();
+    json.Member("bytes", session.memory.bytes);
+    json.Member("level", MemoryLevelName(session.memory.level));
+    json.Member("swapped_bytes", session.memory.swapped_bytes);
+    json.EndObject();
     json.Key("layers");
     json.BeginArray();
     for (const Layer& layer : session.layers) {

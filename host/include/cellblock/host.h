@@ -45,6 +45,9 @@ struct HostOptions {
   // Collected artifacts kept, all sessions together; beyond it the oldest copies are removed (their records then point nowhere).
   int64_t artifact_bytes_max = int64_t{10} << 30;
   PoolOptions pool;
+  // A session that has waited for as long for its next call is written to swap, where there is some and its memory is counted by a control
+  // group; its next call waits for what it needs of it. 1 s – infinite: never.
+  absl::Duration page_out_after = absl::InfiniteDuration();
 };
 
 // A file of the host that a session reads under a name in its workspace, without a copy: read-only, there for the session's whole life,
@@ -97,6 +100,20 @@ struct StartTimings {
   absl::Duration hand_out;    // or it was taken from the pool, and all of the others are nothing
 };
 
+// What has been done about the memory of a session that waits for its next call.
+enum class MemoryLevel {
+  kInUse,      // nothing: a call runs, or ran a moment ago
+  kGivenBack,  // what code has freed was given back to the kernel
+  kPagedOut,   // and the kernel was told to write the rest to swap
+};
+absl::string_view MemoryLevelName(MemoryLevel level);  // "in_use", "given_back", "paged_out"
+
+struct SessionMemory {
+  int64_t bytes = 0;          // held now: as the control group counts, or as the watch last saw it; files in memory included
+  int64_t swapped_bytes = 0;  // in swap; 0 where no control group counts it
+  MemoryLevel level = MemoryLevel::kInUse;
+};
+
 // One live interpreter. Thread-safe: calls queue in order (at most policy.session.queue wait, beyond it kResourceExhausted).
 class Session {
  public:
@@ -108,8 +125,7 @@ class Session {
   virtual bool alive() const = 0;           // false once the worker ended and was not restarted
   virtual bool lost() const { return false; }  // its jail has ended, so no call and no restart brings it back
   virtual StartTimings start_timings() const { return {}; }  // of its first interpreter
-  // What it holds now: as the cgroup counts, or as the watch last saw it.
-  virtual int64_t memory_bytes() const { return 0; }
+  virtual SessionMemory memory() const { return {}; }
 
   // Runs one cell (or bash script) to its end; blocks up to timeout + grace. The Status says whether the host did its work, the
   // record how the guest ended. kInvalidArgument: code over limits.code_bytes, a NUL in it, or Python that is not UTF-8. After a
