@@ -342,7 +342,7 @@ SessionMemory SessionImpl::memory() const {
   SessionMemory memory;
   memory.level = idle_memory_.Level(absl::Now());
   memory.bytes = place_->cgroup != nullptr ? place_->cgroup->MemoryBytes() : memory_.now_bytes.load();
-  if (place_->cgroup != nullptr) memory.swapped_bytes = place_->cgroup->SwappedBytes();
+  if (place_->cgroup != nullptr && sys::HasSwap()) memory.swapped_bytes = place_->cgroup->SwappedBytes();
   return memory;
 }
 
@@ -354,7 +354,7 @@ bool SessionImpl::WantsPageOut() const {
 // Without a lock: a call that begins meanwhile does not wait for the disk, and brings back what it needs.
 void SessionImpl::PageOut() {
   if (!idle_memory_.TakePageOut(absl::Now(), host_->options().page_out_after)) return;
-  if (sys::ReadMachineMemory().swap_free_bytes == 0) return;
+  if (!sys::HasSwap()) return;
   place_->cgroup->PageOut();
   idle_memory_.PagedOut(place_->cgroup->SwappedBytes() > 0);
 }

@@ -6,13 +6,14 @@
 
 namespace cellblock::sys {
 
-// From /proc/meminfo (proc(5)). All 0 where that cannot be read.
+// From /proc/meminfo (proc(5)). Both 0 where that cannot be read.
 struct MachineMemory {
   int64_t total_bytes = 0;
   int64_t available_bytes = 0;   // without swapping, by the kernel's estimate
-  int64_t swap_free_bytes = 0;
 };
 MachineMemory ReadMachineMemory();
+
+bool HasSwap();  // one system call
 
 }  // namespace cellblock::sys
 

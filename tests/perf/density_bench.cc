@@ -4,12 +4,15 @@
 // Usage: density_bench [SECONDS] [SESSIONS]     SECONDS: of each row that counts per second (10); SESSIONS: of the crowd (1000)
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <optional>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "sys/files.h"
 #include "sys/memory.h"
 #include "sys/proc_reader.h"
 #include "tests/perf/bench_support.h"
@@ -180,15 +183,28 @@ void Busy(Host& host, Table& table) {
   table.Row("new session with its first cell beside them, median", made.At(0.5), "s");
 }
 
-double PrivateMiB(const std::vector<pid_t>& others) {
+// The median of the interpreters that have come since; jails' inits are smaller.
+double OfInterpreters(const std::vector<pid_t>& others, const std::function<double(const std::string& rollup)>& mebibytes) {
   Laps sizes;
   for (pid_t pid : sys::Descendants({getpid()})) {
     if (std::find(others.begin(), others.end(), pid) != others.end()) continue;
-    absl::StatusOr<sys::ProcReader> process = sys::ProcReader::Glance(pid);
-    sys::ProcReader::Shares shares;
-    if (process.ok() && process->ReadShares(&shares) && shares.alone > (1 << 20)) sizes.Add(static_cast<double>(shares.alone) / kMiB);  // jails' inits are smaller
+    const double size = mebibytes(sys::ReadFile(absl::StrCat("/proc/", pid, "/smaps_rollup"), 65536).value_or(""));
+    if (size > 1) sizes.Add(size);
   }
   return sizes.At(0.5);
+}
+
+double MebibytesAfter(const std::string& rollup, const char* key) {
+  const size_t at = rollup.find(key);
+  return at == std::string::npos ? 0 : std::atof(rollup.c_str() + at + std::strlen(key)) / 1024;
+}
+
+double PrivateMiB(const std::vector<pid_t>& others) {
+  return OfInterpreters(others, [](const std::string& rollup) { return MebibytesAfter(rollup, "Private_Clean:") + MebibytesAfter(rollup, "Private_Dirty:"); });
+}
+
+double ShareMiB(const std::vector<pid_t>& others) {
+  return OfInterpreters(others, [](const std::string& rollup) { return MebibytesAfter(rollup, "\nPss:"); });
 }
 
 void Crowd(Host& host, size_t count, Table& table) {
@@ -220,6 +236,8 @@ void Memory(Host& host, Table& table) {
     table.Row(absl::StrCat("private memory after ", name), PrivateMiB(others), "MiB");
     std::this_thread::sleep_for(std::chrono::milliseconds(1500));
     table.Row(absl::StrCat("private memory after ", name, ", a second later"), PrivateMiB(others), "MiB");
+    table.Row(absl::StrCat("its share of memory after ", name, " (PSS)"), ShareMiB(others), "MiB");
+    table.Row(absl::StrCat("what its control group counts after ", name), static_cast<double>(session->memory().bytes) / kMiB, "MiB");
   }
 }
 

@@ -165,6 +165,26 @@ def crowd(port, token, seconds):
     return all_laps, problems
 
 
+def upload(connection, mebibytes):
+    """Seconds until a body of that size is kept, and until the same bytes are in a file without any server."""
+    block = b"2026-01-01T00:00:00,17.25\n" * ((1 << 20) // 26)
+    count = (mebibytes << 20) // len(block)
+    began = time.monotonic()
+    connection.socket.sendall(f"PUT /v1/shared-files/large.csv HTTP/1.1\r\n{connection.head}Content-Length: {len(block) * count}\r\n\r\n".encode())
+    for _ in range(count):
+        connection.socket.sendall(block)
+    status, body = connection.send(b"")
+    sent = time.monotonic() - began
+    if status not in (200, 201):
+        raise RuntimeError(f"{status} {body[:300]!r}")
+    connection.send(connection.request("DELETE", "/v1/shared-files/large.csv"))
+    began = time.monotonic()
+    with tempfile.TemporaryFile(buffering=0) as file:
+        for _ in range(count):
+            file.write(block)
+    return sent, time.monotonic() - began
+
+
 @contextlib.contextmanager
 def serving(program, pool):
     """The port and the token of a server; `pool`: how many workers it may make ahead."""
@@ -226,6 +246,10 @@ def main():
         row(f"{CROWD} clients on {CROWD_SESSIONS} sessions, median", statistics.median(crowd_laps))
         row(f"{CROWD} clients on {CROWD_SESSIONS} sessions, 99th of 100", sorted(crowd_laps)[int(len(crowd_laps) * 0.99)])
         row(f"{CROWD} clients on {CROWD_SESSIONS} sessions, errors", len(problems), "")
+        mebibytes = 1024 if seconds >= 30 else 128
+        sent, written = upload(connection, mebibytes)
+        row(f"upload of {mebibytes} MiB", mebibytes / sent, "MiB/s")
+        row(f"upload of {mebibytes} MiB, against writing a file", sent / written, "times")
     times = handed_out(program)
     row("HandedOutSessionWithItsFirstCell", statistics.median(times))
     row("HandedOutSessionWithItsFirstCell, 99th of 100", sorted(times)[int(len(times) * 0.99)])
