@@ -283,7 +283,7 @@ absl::StatusOr<Invocation> ParseServe(const Arguments& arguments, const Argument
   CLI::App app;
   app.set_help_flag();
   ServeOptions options;
-  std::string listen, sessions, calls, pool, spare_memory, page_out_after, incoming_bytes, kept_bytes, kept_for, drain, log_format;
+  std::string listen, sessions, calls, pool, spare_memory, incoming_bytes, kept_bytes, kept_for, drain, log_format;
   app.add_option("--listen", listen);
   app.add_option("--unix", options.unix_path);
   app.add_option("--state", options.state);
@@ -299,7 +299,6 @@ absl::StatusOr<Invocation> ParseServe(const Arguments& arguments, const Argument
   app.add_option("--calls", calls);
   app.add_option("--pool", pool);
   app.add_option("--spare-memory", spare_memory);
-  app.add_option("--page-out-after", page_out_after);
   app.add_option("--incoming-bytes", incoming_bytes);
   app.add_option("--keep-bytes", kept_bytes);
   app.add_option("--keep-for", kept_for);
@@ -325,8 +324,6 @@ absl::StatusOr<Invocation> ParseServe(const Arguments& arguments, const Argument
   CELLBLOCK_RETURN_IF_ERROR(ReadCount("--pool", pool, 0, 1024, &options.pool_max));
   CELLBLOCK_RETURN_IF_ERROR(ReadDuration("--keep-for", kept_for, &options.kept_for));
   CELLBLOCK_RETURN_IF_ERROR(ReadDuration("--drain", drain, &options.drain));
-  CELLBLOCK_RETURN_IF_ERROR(ReadDuration("--page-out-after", page_out_after, &options.page_out_after));
-  if (options.page_out_after < absl::Seconds(1)) return Wrong("--page-out-after is at least 1s");
   CELLBLOCK_RETURN_IF_ERROR(ReadSize("--spare-memory", spare_memory, &options.spare_memory_bytes));
   CELLBLOCK_RETURN_IF_ERROR(ReadSize("--incoming-bytes", incoming_bytes, &options.incoming_bytes_max));
   CELLBLOCK_RETURN_IF_ERROR(ReadSize("--keep-bytes", kept_bytes, &options.kept_bytes_max));

@@ -119,7 +119,6 @@ Who and what:
   --calls N             calls that run or wait at most; default: 1024
   --pool N              workers made ahead of sessions at most, as many as the demand asks for; default: 16; 0: none
   --spare-memory SIZE   with less of the machine's memory left no session is made; default: a twentieth of it; 0: not looked at
-  --page-out-after DURATION  a session that has waited as long for its next call is written to swap, where there is some; default: never
   --incoming-bytes SIZE  of all uploads on their way together, on the disk until each is answered; default: 32GiB
 
 What it keeps:

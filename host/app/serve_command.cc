@@ -69,7 +69,6 @@ class Hosts {
     std::filesystem::create_directories(host_options.state_directory, error);
     if (error) return absl::UnavailableError(absl::StrCat("make ", host_options.state_directory, ": ", error.message()));
     host_options.sessions_max = static_cast<size_t>(options_.sessions_max) + kSessionsBesideMax;
-    host_options.page_out_after = options_.page_out_after;
     host_options.pool.ready_max = options_.pool_max;
     host_options.pool.ready_min = std::min<int64_t>(1, options_.pool_max);
     CELLBLOCK_ASSIGN_OR_RETURN(host, context_.create_host(std::move(host_options)));

@@ -27,7 +27,6 @@ struct ServeOptions {
   int64_t sessions_max = 256;
   int64_t calls_max = 1024;
   int64_t pool_max = 16;            // workers made ahead of sessions; 0: none
-  absl::Duration page_out_after = absl::InfiniteDuration();  // HostOptions::page_out_after
   int64_t spare_memory_bytes = -1;  // with less of the machine's left no session is made; below 0: a twentieth of all
   int64_t kept_bytes_max = int64_t{10} << 30;
   int64_t incoming_bytes_max = int64_t{32} << 30;

@@ -24,7 +24,6 @@ absl::string_view MemoryLevelName(MemoryLevel level) {
   switch (level) {
     case MemoryLevel::kInUse: return "in_use";
     case MemoryLevel::kGivenBack: return "given_back";
-    case MemoryLevel::kPagedOut: return "paged_out";
   }
   return "in_use";
 }

@@ -162,6 +162,6 @@ absl::StatusOr<std::unique_ptr<supervise::Worker>> ForkWorkerAhead(const Policy&
   return Fork(std::move(zygote), policy, place, std::move(worker), timings);
 }
 
-supervise::Baseline HeldBy(supervise::Worker& worker, const Place& place) { return place.cgroup == nullptr ? worker.process().ReadUsage() : supervise::Baseline{}; }
+supervise::Baseline HeldBy(supervise::Worker& worker, const Place& place) { return place.cgroup == nullptr ? supervise::BaselineOf(worker.process()) : supervise::Baseline{}; }
 
 }  // namespace cellblock::session

@@ -74,7 +74,6 @@ absl::StatusOr<std::shared_ptr<HostImpl>> HostImpl::Create(HostOptions options) 
     return absl::NotFoundError(absl::StrCat("no Python environment at \"", options.python_environment, "\": build one with tools/setup/build-python-env and name it with --python-env"));
   }
   CELLBLOCK_RETURN_IF_ERROR(CheckPoolOptions(options.pool));
-  if (options.page_out_after < absl::Seconds(1)) return absl::InvalidArgumentError("page_out_after is below 1 s");
   // Absolute: the process that looks for them again for each new root leaves the caller's working directory.
   std::array<char, PATH_MAX> absolute;
   if (realpath(options.python_environment.c_str(), absolute.data()) == nullptr) return sys::ErrnoStatus("find the Python environment");

@@ -54,7 +54,6 @@ class HostImpl : public std::enable_shared_from_this<HostImpl> {
   absl::StatusOr<std::shared_ptr<supervise::EgressProxy>> StartedEgress();  // started for the first session with a network
   std::vector<int32_t> CpusFor(int count);
   supervise::Nest& nest() { return *nest_; }
-  const HostOptions& options() const { return options_; }
   supervise::Watch& watch() { return *watch_; }
   sys::CgroupParent* cgroups() { return cgroups_.get(); }
   const std::string& why_no_cgroup() const { return why_no_cgroup_; }

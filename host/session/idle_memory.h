@@ -19,7 +19,6 @@ class IdleMemory {
   void BeginUse() {
     std::lock_guard<std::mutex> lock(mutex_);
     busy_ = true;
-    told_ = paged_out_ = false;
   }
   void EndUse(absl::Time now) {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -32,31 +31,12 @@ class IdleMemory {
   }
   MemoryLevel Level(absl::Time now) const {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (paged_out_) return MemoryLevel::kPagedOut;
     return busy_ || now - idle_since_ < kGivenBackAfter ? MemoryLevel::kInUse : MemoryLevel::kGivenBack;
   }
 
-  // It has been idle for as long, and the kernel has not been told yet.
-  bool WantsPageOut(absl::Time now, absl::Duration after) const {
-    std::lock_guard<std::mutex> lock(mutex_);
-    return WantsPageOutLocked(now, after);
-  }
-  // True once for each such time: the caller tells the kernel, and then whether anything came of it.
-  bool TakePageOut(absl::Time now, absl::Duration after) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (!WantsPageOutLocked(now, after)) return false;
-    return told_ = true;
-  }
-  void PagedOut(bool paged_out) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    paged_out_ = paged_out && told_;  // else a call has begun meanwhile
-  }
-
  private:
-  bool WantsPageOutLocked(absl::Time now, absl::Duration after) const { return !busy_ && !told_ && now - idle_since_ >= after; }
-
   mutable std::mutex mutex_;
-  bool busy_ = false, told_ = false, paged_out_ = false;
+  bool busy_ = false;
   absl::Time idle_since_;
 };
 

@@ -324,7 +324,7 @@ bool SessionImpl::Tick() {
   if (!busy && kept_busy_) DrainIdle();
   if (place_->cgroup != nullptr) {
     if (busy || kept_busy_) memory_.processes_peak = std::max<int64_t>(memory_.processes_peak, place_->cgroup->Processes() - 1);  // without the jail's init
-    return WantsPageOut();
+    return false;
   }
   // Its process session would weigh as much as this whole process: many that compute would leave nothing to answer calls with.
   if (!yields_) yields_ = sys::LowerAutogroup(worker_->process().pid());
@@ -333,7 +333,6 @@ bool SessionImpl::Tick() {
 }
 
 void SessionImpl::LookCloser() {
-  if (place_->cgroup != nullptr) return PageOut();
   std::lock_guard<std::mutex> lock(watched_mutex_);
   if (worker_ != nullptr && place_->cgroup == nullptr) EndOverMemory();
 }
@@ -344,19 +343,6 @@ SessionMemory SessionImpl::memory() const {
   memory.bytes = place_->cgroup != nullptr ? place_->cgroup->MemoryBytes() : memory_.now_bytes.load();
   if (place_->cgroup != nullptr && sys::HasSwap()) memory.swapped_bytes = place_->cgroup->SwappedBytes();
   return memory;
-}
-
-bool SessionImpl::WantsPageOut() const {
-  const absl::Duration after = host_->options().page_out_after;
-  return after != absl::InfiniteDuration() && !kept_busy_ && idle_memory_.WantsPageOut(absl::Now(), after);
-}
-
-// Without a lock: a call that begins meanwhile does not wait for the disk, and brings back what it needs.
-void SessionImpl::PageOut() {
-  if (!idle_memory_.TakePageOut(absl::Now(), host_->options().page_out_after)) return;
-  if (!sys::HasSwap()) return;
-  place_->cgroup->PageOut();
-  idle_memory_.PagedOut(place_->cgroup->SwappedBytes() > 0);
 }
 
 bool SessionImpl::MayBeOverMemory(supervise::MemorySample* sample) {

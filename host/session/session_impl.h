@@ -94,8 +94,6 @@ class SessionImpl : public Session, private supervise::Watched {
   absl::StatusOr<Record> ExecuteNow(absl::string_view code, const ExecuteOptions& options);
   Record Rejected(const char* reason);
   absl::Status RunCall(absl::string_view code, const ExecuteOptions& options, FullOutput& full, Record& record);
-  bool WantsPageOut() const;
-  void PageOut();
   bool MayBeOverMemory(supervise::MemorySample* sample);  // without a cgroup, as the next; under watched_mutex_
   void EndOverMemory();                    // looks closer, and kills what is over the limit; under watched_mutex_
   supervise::CpuMeter& BeginMeter();

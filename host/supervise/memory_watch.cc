@@ -56,6 +56,13 @@ class Shares {
 
 }  // namespace
 
+Baseline BaselineOf(sys::ProcReader& worker) {
+  Baseline baseline;
+  static_cast<sys::ProcReader::Usage&>(baseline) = worker.ReadUsage();
+  baseline.stack_start = StackStart(worker);
+  return baseline;
+}
+
 MemorySample SampleMemory(Jail& jail, sys::ProcReader& worker, const Baseline& baseline) {
   MemorySample sample;
   sys::ProcReader::Usage own = worker.ReadUsage();
@@ -80,7 +87,6 @@ int64_t CloserLook(const Jail& jail, sys::ProcReader& worker, const Baseline& ba
   // Each resident page that several share was counted for each of them. The zygote's pages are divided among it, its workers and what
   // they forked; the session's part of them, at most all, is nobody's use. Programs that a session started share none of them.
   auto zygote_bytes = [&](int64_t forks) { return baseline.anonymous * (forks + 1) / std::max<int64_t>(1, sharers + forks); };
-  const uint64_t zygote_stack = StackStart(worker);
   auto forks = static_cast<int64_t>(sample.pids.size());  // until they are known better
   int64_t certain = sample.files + sample.page_tables;
   Shares shares(jail, cpu_max);
@@ -88,10 +94,12 @@ int64_t CloserLook(const Jail& jail, sys::ProcReader& worker, const Baseline& ba
   if (certain <= limit_bytes) shares.Add(worker);
   for (pid_t pid : sample.pids) {
     if (certain + shares.Beyond(zygote_bytes(forks)) > limit_bytes) break;
+    bool is_fork = false;  // nor is what has ended since
     VisitInJail(jail, pid, [&](sys::ProcReader& process) {
-      if (StackStart(process) != zygote_stack) --forks;
+      is_fork = baseline.stack_start == 0 || StackStart(process) == baseline.stack_start;
       shares.Add(process);
     });
+    if (!is_fork) --forks;
   }
   return certain + shares.Beyond(zygote_bytes(forks));
 }

@@ -14,7 +14,10 @@
 namespace cellblock::supervise {
 
 // What a worker held when it was ready: nearly all of it the zygote's, shared by every session, and not counted for any.
-using Baseline = sys::ProcReader::Usage;
+struct Baseline : sys::ProcReader::Usage {
+  uint64_t stack_start = 0;     // the zygote's: sys::ProcReader::Stat
+};
+Baseline BaselineOf(sys::ProcReader& worker);  // before any user code
 
 struct MemorySample {
   int64_t bytes = 0;            // an upper bound: resident sizes and page tables; files in memory included

@@ -285,14 +285,6 @@ int64_t Cgroup::SwappedBytes() const {
   return ReadKey(UniqueFd(open(absl::StrCat(PathIn("memory"), "/memory.stat").c_str(), O_RDONLY | O_CLOEXEC)), "swap");
 }
 
-// v1: memory and swap together keep the limit that was set. v2 counts them apart: the limit then holds for each.
-void Cgroup::PageOut() {
-  const std::string memory = PathIn("memory");
-  if (parent_.version() == 1) return (void)WriteFile(memory + "/memory.force_empty", "0");
-  (void)WriteFile(memory + "/memory.swap.max", absl::StrCat(limits_.memory_bytes));
-  (void)WriteFile(memory + "/memory.reclaim", absl::StrCat(MemoryBytes()));  // EAGAIN: it was not all
-}
-
 int64_t Cgroup::MemoryPeakBytes() const { return ReadNumber(memory_peak_); }
 
 void Cgroup::ResetPeak() {

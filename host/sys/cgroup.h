@@ -68,8 +68,6 @@ class Cgroup {
   absl::StatusOr<std::vector<UniqueFd>> Entrances() const;
   int64_t MemoryBytes() const;
   int64_t SwappedBytes() const;      // 0 where the kernel does not count swap
-  // Has what its processes and files hold written to swap, as much as fits there; waits for the disk.
-  void PageOut();
   int64_t MemoryPeakBytes() const;   // since ResetPeak, or since the start where the kernel cannot reset it
   void ResetPeak();
   int64_t OutOfMemoryKills() const;

@@ -188,9 +188,10 @@ ProcReader::Usage ProcReader::ReadUsage() {
   std::string status = ReadAt(directory_.get(), "status");
   if (status.find("\nVmRSS:") == std::string::npos && NumberAfter(status, "\nThreads:") > 1) status = ReadAt(directory_.get(), OfLivingThread("status").c_str());
   Usage usage;
-  usage.resident = KilobytesAfter(status, "\nVmRSS:");
+  const int64_t swapped = KilobytesAfter(status, "\nVmSwap:");  // code may ask for it (madvise(2), MADV_PAGEOUT)
+  usage.resident = KilobytesAfter(status, "\nVmRSS:") + swapped;
   usage.resident_peak = KilobytesAfter(status, "\nVmHWM:");
-  usage.anonymous = KilobytesAfter(status, "\nRssAnon:") + KilobytesAfter(status, "\nRssShmem:");
+  usage.anonymous = KilobytesAfter(status, "\nRssAnon:") + KilobytesAfter(status, "\nRssShmem:") + swapped;
   usage.page_tables = KilobytesAfter(status, "\nVmPTE:");
   usage.threads = NumberAfter(status, "\nThreads:");
   return usage;
@@ -200,7 +201,7 @@ bool ProcReader::ReadShares(Shares* shares) {
   std::string rollup = ReadAt(directory_.get(), "smaps_rollup");
   if (rollup.empty()) rollup = ReadAt(directory_.get(), OfLivingThread("smaps_rollup").c_str());
   if (rollup.find("Pss_Anon:") == std::string::npos) return false;
-  shares->anonymous = KilobytesAfter(rollup, "Pss_Anon:");
+  shares->anonymous = KilobytesAfter(rollup, "Pss_Anon:") + KilobytesAfter(rollup, "SwapPss:");
   shares->shared_memory = KilobytesAfter(rollup, "Pss_Shmem:");
   shares->alone = KilobytesAfter(rollup, "Private_Clean:") + KilobytesAfter(rollup, "Private_Dirty:");
   return true;

@@ -41,9 +41,9 @@ class ProcReader {
   absl::StatusOr<CpuUse> ReadCpuUse();   // an error once somebody has waited for it
   // From one read of `status`, which is open whatever the process does; all zero when it has ended.
   struct Usage {
-    int64_t resident = 0;
+    int64_t resident = 0;                // and what of it was written to swap
     int64_t resident_peak = 0;           // VmHWM
-    int64_t anonymous = 0;               // RssAnon and RssShmem
+    int64_t anonymous = 0;               // RssAnon and RssShmem, and what is in swap
     int64_t page_tables = 0;             // in no resident size, and a map that is only read can have them without end
     int64_t threads = 0;
   };
@@ -51,7 +51,7 @@ class ProcReader {
   // What it holds alone and its share of what it holds with others, from smaps_rollup: dear (about 1 ms). False when that is closed to
   // this user (the process made itself non-dumpable), or older than Linux 5.9.
   struct Shares {
-    int64_t anonymous = 0;
+    int64_t anonymous = 0;               // and in swap
     int64_t shared_memory = 0;           // shmem: mapped files of a tmpfs, and memory shared without a name
     int64_t alone = 0;                   // pages of any kind that no other process has mapped
   };

@@ -265,7 +265,7 @@ def _not_permitted(error, path, home):
         return ""
     if function == "mmap":
         return ("Shared memory without a file is not permitted here, where no control group would count it: map a file in /dev/shm "
-                "(multiprocessing.shared_memory does), or use mmap.MAP_PRIVATE.")
+                "(multiprocessing.shared_memory does), or use mmap.MAP_PRIVATE. A file there cannot be mapped as code (mmap.PROT_EXEC).")
     what = f"{name}()" if name and not function.startswith("_") else "This call"
     return (f"{what} is not permitted in a session: users, owners, roots, mounts, devices, the machine's settings, a higher priority "
             "and processes other than its own are out of its reach. Do without it.")

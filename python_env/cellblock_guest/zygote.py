@@ -1,5 +1,6 @@
-# What C++ calls in the zygote, once each and in this order: preload(), warm_up(), audit_generators(), freeze(). The zygote never runs
-# user code; it must stay single-threaded, keep no lock taken and no file open, and leave no trace of its own in what workers get.
+# What C++ calls in the zygote, once each and in this order: forks.keep(), preload(), warm_up(), audit_generators(), worker.prepare(), freeze().
+# The zygote never runs user code; it must stay single-threaded, keep no lock taken and no file open, and leave no trace of its own in what
+# workers get.
 
 import builtins
 import gc

@@ -73,7 +73,17 @@ TEST_F(CasesProcessesTest, Case53OutOfMemoryOfAChildHarmsNoHelper) {
   policy.limits.memory_bytes = int64_t{128} << 20;
   policy.limits.shm_bytes = int64_t{4} << 30;
   Use(policy);
-  Record record = Run("import subprocess\nsubprocess.run(['/usr/bin/python3', '-c', 'f = open(\"/dev/shm/a\", \"wb\")\\nwhile True: f.write(bytes(1 << 20))']).returncode");
+  const Record record = Run(R"(
+import subprocess
+hold = """
+import mmap, os
+with open('/dev/shm/a', 'wb+') as file:
+    os.unlink(file.name)
+    file.truncate(10**9)
+    m = mmap.mmap(file.fileno(), 10**9)
+for i in range(0, len(m), 4096): m[i] = 1
+"""
+subprocess.run(['/usr/bin/python3', '-c', hold]).returncode)");  // shared: no soft limit sees it, and it goes with its process
   EXPECT_THAT(record, Hit("memory"));
   if (record.session_state == SessionState::kKept) {
     EXPECT_EQ(ValueText(record), "-9");

@@ -157,13 +157,13 @@ TEST_F(PoolTest, NothingStaysOfThePolicyThatItWasMadeUnder) {
   theirs.python.table_width = 100;
   const std::unique_ptr<Session> others = Built(theirs);
   WaitForReady(1);
-  const std::unique_ptr<Session> handed_out = HandedOut(), built = Built();
+  const std::unique_ptr<Session> handed_out = HandedOut(), built = Built(), theirs_again = Built(theirs);
   ExpectTheSame(RunIn(*handed_out, kSelf), RunIn(*built, kSelf));
   EXPECT_EQ(ValueIn(*handed_out, "import time, pandas as pd; os.environ.get('OF_THE_OTHERS'), time.tzname[0], pd.get_option('display.width')"), "(None, 'UTC', 240)");
   constexpr char kDraws[] = "import random, numpy as np; (random.random(), np.random.rand(), np.random.default_rng().random())";
   const std::string seeded = ValueIn(*others, kDraws);
   EXPECT_NE(ValueIn(*handed_out, kDraws), seeded);
-  EXPECT_EQ(ValueIn(*Built(theirs), kDraws), seeded);
+  EXPECT_EQ(ValueIn(*theirs_again, kDraws), seeded);
 }
 
 TEST_F(PoolTest, BashAQuestionAndARestartWorkBeforeTheFirstCell) {

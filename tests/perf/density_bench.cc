@@ -85,6 +85,13 @@ void FirstResults(Host& host, Table& table) {
   }
 }
 
+// What a value has that is no text; 16 MiB of it.
+void Results(Host& host, Table& table) {
+  std::unique_ptr<Session> session = MakeSession(host);
+  RunWell(*session, "class Large:\n    data = bytes(range(256)) * 65536\n    def _repr_mimebundle_(self, **kwargs): return {'application/octet-stream': self.data}\nlarge = Large()");
+  table.Rounds("a binary result of 16 MiB", "MiB/s", [&] { return 16 / Lap([&] { RunWell(*session, "large"); }); });
+}
+
 void Streams(Host& host, Table& table) {
   constexpr double kStreamed = 100 * kMiB;
   std::unique_ptr<Session> session = MakeSession(host);
@@ -266,6 +273,7 @@ int Main(int argc, char** argv) {
     const std::unique_ptr<Host> host = MakeHost(0), with_pool = MakeHost(16);
     for (Host* each : {host.get(), with_pool.get()}) (void)MakeSession(*each);  // whose first session waits for the template
     FirstResults(*host, table);
+    Results(*host, table);
     Streams(*host, table);
     Stops(*host, table);
     Rates(*host, *with_pool, seconds, table);

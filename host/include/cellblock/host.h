@@ -45,9 +45,6 @@ struct HostOptions {
   // Collected artifacts kept, all sessions together; beyond it the oldest copies are removed (their records then point nowhere).
   int64_t artifact_bytes_max = int64_t{10} << 30;
   PoolOptions pool;
-  // A session that has waited for as long for its next call is written to swap, where there is some and its memory is counted by a control
-  // group; its next call waits for what it needs of it. 1 s – infinite: never.
-  absl::Duration page_out_after = absl::InfiniteDuration();
 };
 
 // A file of the host that a session reads under a name in its workspace, without a copy: read-only, there for the session's whole life,
@@ -102,11 +99,10 @@ struct StartTimings {
 
 // What has been done about the memory of a session that waits for its next call.
 enum class MemoryLevel {
-  kInUse,      // nothing: a call runs, or ran a moment ago
-  kGivenBack,  // what code has freed was given back to the kernel
-  kPagedOut,   // and the kernel was told to write the rest to swap
+  kInUse,      // nothing: a call runs, or ran within the last two seconds
+  kGivenBack,  // what code has freed was given back to the kernel, if it was much
 };
-absl::string_view MemoryLevelName(MemoryLevel level);  // "in_use", "given_back", "paged_out"
+absl::string_view MemoryLevelName(MemoryLevel level);  // "in_use", "given_back"
 
 struct SessionMemory {
   int64_t bytes = 0;          // held now: as the control group counts, or as the watch last saw it; files in memory included

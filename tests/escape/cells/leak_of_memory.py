@@ -1,4 +1,5 @@
 # claim: Nothing that was in a session's memory is in another's.
+# timeout: 120s
 # stdout: written
 # after_stdout: none
 # twin: again
@@ -35,4 +36,4 @@ else:
     fresh = mmap.mmap(-1, 16 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     dirty = fresh.read(len(fresh)).strip(b"\0") != b""
     fresh.close()
-    print("found" if found(re.compile(rb"(?:cell-block-leak[s]){3}")) or dirty else "none")
+    print("found" if found(re.compile(rb"cell-block-leak[s]cell-block-leak[s]cell-block-leak[s]")) or dirty else "none")

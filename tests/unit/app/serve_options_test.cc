@@ -69,20 +69,18 @@ TEST(ServeOptionsTest, TwoAnswersToOneQuestionAreRefused) {
 }
 
 TEST(ServeOptionsTest, NumbersTimesAndSizesAreChecked) {
-  const ServeOptions options = Parsed({"--sessions", "5", "--calls", "7", "--pool", "0", "--spare-memory", "3GiB", "--page-out-after", "10m", "--keep-for", "1h", "--keep-bytes", "1GiB", "--incoming-bytes", "2GiB", "--drain", "10s", "--host", "a.example", "--host", "b.example"});
+  const ServeOptions options = Parsed({"--sessions", "5", "--calls", "7", "--pool", "0", "--spare-memory", "3GiB", "--keep-for", "1h", "--keep-bytes", "1GiB", "--incoming-bytes", "2GiB", "--drain", "10s", "--host", "a.example", "--host", "b.example"});
   EXPECT_EQ(options.sessions_max, 5);
   EXPECT_EQ(options.calls_max, 7);
   EXPECT_EQ(options.pool_max, 0);
   EXPECT_EQ(options.spare_memory_bytes, int64_t{3} << 30);
-  EXPECT_EQ(options.page_out_after, absl::Minutes(10));
-  EXPECT_EQ(Parsed({}).page_out_after, absl::InfiniteDuration());
   EXPECT_EQ(options.kept_for, absl::Hours(1));
   EXPECT_EQ(options.kept_bytes_max, int64_t{1} << 30);
   EXPECT_EQ(options.incoming_bytes_max, int64_t{2} << 30);
   EXPECT_EQ(options.drain, absl::Seconds(10));
   EXPECT_THAT(options.hosts, ElementsAre("a.example", "b.example"));
   for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{{"--sessions", "0"}, {"--sessions", "100001"}, {"--calls", "many"}, {"--calls", "-1"}, {"--keep-for", "later"}, {"--keep-bytes", "1XB"}, {"--incoming-bytes", "-1"},
-                                                                                   {"--drain", "-1s"}, {"--pool", "1025"}, {"--pool", "-1"}, {"--spare-memory", "-1"}, {"--page-out-after", "0s"}}) {
+                                                                                   {"--drain", "-1s"}, {"--pool", "1025"}, {"--pool", "-1"}, {"--spare-memory", "-1"}}) {
     EXPECT_THAT(Refusal(wrong), HasSubstr(wrong[0])) << wrong[1];
   }
   EXPECT_THAT(Refusal({"--", "x"}), HasSubstr("no arguments"));

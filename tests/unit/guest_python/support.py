@@ -35,13 +35,20 @@ def zygote():
     if _zygote is None:
         if not os.path.isdir(SITE_PACKAGES):
             raise RuntimeError(f"no Python environment at {ENVIRONMENT}: build it with tools/setup/build-python-env or set CELLBLOCK_PYTHON_ENV")
-        from cellblock_guest import worker, zygote as module  # noqa: F401
+        from cellblock_guest import forks
+
+        forks.keep()
+        from cellblock_guest import worker, zygote as module
 
         module.preload(PRELOAD)
         module.warm_up()
         unknown = module.audit_generators()
         if unknown:
             raise RuntimeError(f"generators that nobody reseeds: {unknown}")
+        own = dict(os.environ)
+        worker.prepare(dict(OPTIONS, environment={"LANG": "C.UTF-8", "HOME": "/workspace", "MPLCONFIGDIR": "/tmp/.cellblock-cache/matplotlib"}))
+        os.environ.clear()
+        os.environ.update(own)  # of programs that tests start
         module.freeze()
         _zygote = module
     return _zygote

@@ -57,7 +57,7 @@ class MemoryWatchTest : public ::testing::Test {
     absl::StatusOr<sys::ProcReader> reader = sys::ProcReader::Create(worker_.pid);
     ASSERT_THAT(reader, IsOk());
     reader_ = *std::move(reader);
-    baseline_ = reader_->ReadUsage();
+    baseline_ = BaselineOf(*reader_);
     (void)!write(go_.write.get(), "g", 1);
     for (int i = 0; i < others + 1; ++i) {
       char byte;
