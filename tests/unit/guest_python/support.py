@@ -47,6 +47,7 @@ def zygote():
             raise RuntimeError(f"generators that nobody reseeds: {unknown}")
         own = dict(os.environ)
         worker.prepare(dict(OPTIONS, environment={"LANG": "C.UTF-8", "HOME": "/workspace", "MPLCONFIGDIR": "/tmp/.cellblock-cache/matplotlib"}))
+        own["PYTHONPATH"] = os.environ["PYTHONPATH"]
         os.environ.clear()
         os.environ.update(own)  # of programs that tests start
         module.freeze()
