@@ -46,7 +46,7 @@ absl::Status SetProcessors(pid_t pid, const std::vector<int32_t>& processors) {
 }
 
 bool LowerAutogroup(pid_t pid) {
-  constexpr char kNiceness[] = "15";  // a thirtieth of the usual weight
+  constexpr char kNiceness[] = "10";  // a ninth of the usual weight: sched_prio_to_weight in kernel/sched/core.c
   const UniqueFd fd(open(absl::StrCat("/proc/", pid, "/autogroup").c_str(), O_WRONLY | O_CLOEXEC));
   return !fd.valid() || write(fd.get(), kNiceness, sizeof(kNiceness) - 1) >= 0 || errno != EAGAIN;
 }

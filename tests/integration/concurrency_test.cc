@@ -64,7 +64,7 @@ TEST_F(ConcurrencyTest, WithoutACgroupASessionWeighsLessThanTheSupervisor) {
   ASSERT_EQ(workers.size(), 1U);
   const std::string file = absl::StrCat("/proc/", workers[0], "/autogroup");
   if (!sys::ReadFile(file, 4096).ok()) GTEST_SKIP() << "missing kernel feature: autogroups";
-  EXPECT_TRUE(Eventually([&] { return absl::StrContains(sys::ReadFile(file, 4096).value_or(""), "nice 15"); })) << sys::ReadFile(file, 4096).value_or("");
+  EXPECT_TRUE(Eventually([&] { return absl::StrContains(sys::ReadFile(file, 4096).value_or(""), "nice 10"); })) << sys::ReadFile(file, 4096).value_or("");
 }
 
 TEST_F(ConcurrencyTest, SessionsAreMadeAndEndedFromEightThreads) {
